@@ -1,0 +1,43 @@
+// The cache key: lower-case name, type, CD and tag of a question (class is always IN).
+//
+// Layout of the bytes that are hashed:  | flat name, lower case, 1..255 | type 2 | flags 1 | tag 1 |
+// The hash is a seed for owner and index only; a hit always compares the name, type, CD and tag.
+// A KeyBuffer is a plain value of one thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "lib/base/bytes.h"
+#include "lib/base/hash.h"
+#include "lib/dns/name.h"
+
+namespace wirecache::cache {
+
+struct Key {
+  Bytes name;  // flat, lower case; borrowed
+  uint16_t type = 0;
+  bool checking_disabled = false;
+  uint8_t tag = 0;  // the client's view
+  uint64_t hash = 0;
+};
+
+class KeyBuffer {
+ public:
+  // Lowers `name` (a valid flat name) into this buffer and hashes. The Key borrows from it.
+  Key make(const HashSecret& secret, Bytes name, uint16_t type, bool checking_disabled,
+           uint8_t tag) {
+    dns::lower_name(name, bytes_.data());
+    uint8_t* end = bytes_.data() + name.size();
+    store_be16(end, type);
+    end[2] = checking_disabled ? 1 : 0;
+    end[3] = tag;
+    const Bytes all(bytes_.data(), name.size() + 4);
+    return Key{all.first(name.size()), type, checking_disabled, tag, secret.hash(all)};
+  }
+
+ private:
+  std::array<uint8_t, dns::kMaxNameBytes + 4> bytes_;
+};
+
+}  // namespace wirecache::cache
