@@ -4,6 +4,7 @@
 // that the layers want. Simulated time in tests is the same value, made up.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
 namespace wirecache {

@@ -34,6 +34,8 @@ inline uint32_t owner_of(uint64_t hash, uint32_t partitions) {
   return static_cast<uint32_t>(((hash >> 32) * partitions) >> 32);
 }
 // The signature under which the index files a key with this hash.
-inline uint32_t signature_of(uint64_t hash) { return static_cast<uint32_t>(hash); }
+inline uint32_t signature_of(uint64_t hash) {
+  return static_cast<uint32_t>(hash);
+}
 
 }  // namespace wirecache

@@ -1,10 +1,10 @@
 // The packed cache entry: its header, and a read-only view of it.
 //
-// One contiguous byte string, written once by its owner, never grown or moved while a reader may see
-// it (RCU); only the state byte changes. Little-endian fields, no alignment.
+// One contiguous byte string, written once by its owner, never grown or moved while a reader may
+// see it (RCU); only the state byte changes. Little-endian fields, no alignment.
 //
 //   0   state      1  atomic: popularity and, later, refresh flags
-//   1   flags      1  kAd | kCd | kFetchedWithDo
+//   1   flags      1  EntryFlag
 //   2   bytes      2  length of the whole entry, header included
 //   4   inserted   4  seconds (TscClock::seconds) when it was written
 //   8   lifetime   3  low 20 bits seconds to live, high 4 bits rcode
@@ -14,7 +14,8 @@
 //   15  rrsets     1  number of RRset blocks that follow the name
 //   16  name          flat, lower case; then the RRset blocks (entry_codec.h)
 //
-// Readers: any worker of the node, between two quiescent reports. Writer: the owner, before insertion.
+// Readers: any worker of the node, between two quiescent reports. Writer: the owner, before
+// insertion.
 #pragma once
 
 #include <atomic>
@@ -36,6 +37,7 @@ enum EntryFlag : uint8_t {
   kEntryAd = 0x01,             // the upstream said AD=1 and is trusted to
   kEntryCd = 0x02,             // asked with CD=1: part of the key
   kEntryFetchedWithDo = 0x04,  // asked with DO=1: may serve DO=1 clients
+  kEntryNegative = 0x08,       // no answer of the type: its authority section is needed
 };
 
 class EntryView {

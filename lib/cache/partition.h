@@ -1,10 +1,11 @@
 // One worker's part of the node's cache: an index and a store of packed entries in segments.
 //
-// Written by its owner alone; read, lock-free, by every worker registered in the node's RCU variable.
-// Segments are filled in order of insertion and reused first in, first out under a byte cap; before a
-// segment is reused its entries leave the index (a few with each insertion, so that no burst pays for a
-// whole segment) and every reader has reported quiescence. insert() never waits: where no segment is free
-// in time the entry is not kept and that is counted.
+// Written by its owner alone; read, lock-free, by every worker registered in the node's RCU
+// variable. Segments are filled in order of insertion and reused first in, first out under a byte
+// cap; before a segment is reused its entries leave the index (a few with each insertion, so that
+// no burst pays for a whole segment) and every reader has reported quiescence. insert() never
+// waits: where no segment is free in time the entry is not kept and that is counted. Entries leave
+// as well when the index runs short of slots, which are counted for entries of 96 bytes.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +28,11 @@ namespace wirecache::cache {
 class SegmentStore;
 
 struct PartitionOptions {
-  std::string name;                 // unique in the process
-  uint64_t capacity_bytes = 0;      // of segments; at least 3 segments
-  uint32_t segment_bytes = 1 << 20; // at least 128 KiB, a power of two
+  std::string name;                  // unique in the process, at most 26 bytes
+  uint64_t capacity_bytes = 0;       // of segments; at least 3 segments
+  uint32_t segment_bytes = 1 << 20;  // at least 128 KiB, a power of two
   int numa_node = 0;
-  rte_rcu_qsbr* rcu = nullptr;      // of the node
+  rte_rcu_qsbr* rcu = nullptr;  // of the node
   const HashSecret* secret = nullptr;
   stats::WorkerStats* stats = nullptr;  // the owner's
 };
@@ -61,6 +62,10 @@ class Partition {
  private:
   Partition(std::unique_ptr<Index> index, std::unique_ptr<SegmentStore> store,
             const PartitionOptions& options);
+  bool must_evict() const;
+  void evict(unsigned most_entries);
+  uint64_t hash_of(EntryView entry) const;
+  void publish_gauges();
 
   std::unique_ptr<Index> index_;
   std::unique_ptr<SegmentStore> store_;

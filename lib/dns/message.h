@@ -1,8 +1,8 @@
 // Walking a whole message record by record, without keeping anything: for upstream answers.
 //
-// Invariant: a MessageWalk that ended with kDone has seen every byte of the message; any other end is
-// malformed. Names come out decompressed; rdata as the span where it stands in the message (its own
-// names still compressed: see rdata.h). One thread; the message must outlive the walk.
+// Invariant: a MessageWalk that ended with kDone has seen every byte of the message; any other end
+// is malformed. Names come out decompressed; rdata as the span where it stands in the message (its
+// own names still compressed: see rdata.h). One thread; the message must outlive the walk.
 #pragma once
 
 #include <cstdint>
@@ -54,9 +54,10 @@ class MessageWalk {
 
   explicit MessageWalk(Bytes message) : message_(message), reader_(message) {}
 
-  // First call: the header and exactly one question. False: malformed.
+  // First call: the header and exactly one question, of at most 65,535 bytes. False: malformed.
   [[nodiscard]] bool begin(Header& header, Question& question);
-  // Then one record a call, in order, until kDone (all counts used up and no byte left) or kMalformed.
+  // Then one record a call, in order, until kDone (all counts used up and no byte left) or
+  // kMalformed.
   Step next(Record& record);
 
  private:

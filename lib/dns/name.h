@@ -2,7 +2,7 @@
 //
 // A "flat name" is an uncompressed wire name with its root label, 1 to 255 bytes. Compression
 // pointers are followed only strictly backwards (each target below the start of the name or of the
-// pointer's own segment), so every walk ends.
+// pointer's own segment), never into the header, and at most 127 times, so every walk ends soon.
 // Pure functions on byte spans; any thread.
 #pragma once
 
@@ -41,10 +41,12 @@ struct FlatName {
 };
 
 // Reads the possibly compressed name at `reader` from `message` (whose first byte is the DNS
-// header's) and moves the reader behind it. False: malformed (cut, loop, forward pointer,
-// over 255 bytes, label type other than 00 and 11); the reader is then unusable.
+// header's) and moves the reader behind it. The reader is one over `message` or over its first
+// bytes (message.first(end of the rdata): what stands in place may then not pass that end). False:
+// malformed (cut, loop, forward pointer, over 255 bytes, label type other than 00 and 11); the
+// reader is then unusable.
 [[nodiscard]] bool read_name(Bytes message, Reader& reader, FlatName& out);
-// The same without keeping the name.
+// The same checks without keeping the name.
 [[nodiscard]] bool skip_name(Bytes message, Reader& reader);
 
 }  // namespace wirecache::dns

@@ -1,8 +1,9 @@
 // Parsing and judging a client's query (SEMANTICS "Queries"; RFC 1035, 6891, 9619, 8482).
 //
-// Invariant: a query is kOk only if the whole message was walked to its last byte. The checks run in
-// the order header, opcode, counts, question, OPT, EDNS version, class, type; the first that applies
-// decides. Pure functions on byte spans; any thread; nothing is kept.
+// Invariant: a query is kOk only if the whole message was walked to its last byte. The checks run
+// in the order header, opcode, counts, question, OPT, EDNS version, signature, class, type; the
+// first that applies decides, so a signed query of any class or type is kSigned. Pure functions on
+// byte spans; any thread; nothing is kept.
 #pragma once
 
 #include <cstdint>
@@ -22,23 +23,23 @@ struct Edns {
 
 // What happens to a message that arrived on the service port.
 enum class QueryStatus : uint8_t {
-  kOk,             // look it up
-  kDropShort,      // under 12 bytes: no answer
-  kDropResponse,   // QR=1: no answer, it could loop
-  kFormErr,        // answer FORMERR
-  kNotImp,         // answer NOTIMP (opcode; or meta types that nobody serves)
-  kBadVers,        // answer BADVERS, our EDNS version in the OPT
-  kRefusedClass,   // class neither IN nor CH: answer REFUSED
-  kChaos,          // class CH, well formed: the server answers or refuses itself
-  kRefusedType,    // AXFR, IXFR, MAILA, MAILB, OPT, TSIG, TKEY… as qtype: answer REFUSED
-  kAny,            // QTYPE=ANY, class IN: RFC 8482
-  kSigned,         // TSIG or SIG(0) at its end: answer REFUSED
+  kOk,            // look it up
+  kDropShort,     // under 12 bytes: no answer
+  kDropResponse,  // QR=1: no answer, it could loop
+  kFormErr,       // answer FORMERR
+  kNotImp,        // answer NOTIMP (opcode; or meta types that nobody serves)
+  kBadVers,       // answer BADVERS, our EDNS version in the OPT
+  kRefusedClass,  // class neither IN nor CH: answer REFUSED
+  kChaos,         // class CH, well formed: the server answers or refuses itself
+  kRefusedType,   // AXFR, IXFR, MAILA, MAILB, OPT, TSIG, TKEY… as qtype: answer REFUSED
+  kAny,           // QTYPE=ANY, class IN: RFC 8482
+  kSigned,        // TSIG or SIG(0) at its end: answer REFUSED
 };
 
 struct Query {
   uint16_t id = 0;
-  uint16_t flags = 0;          // as received; RD, CD, AD and the opcode are taken from here
-  uint16_t qname_bytes = 0;    // flat length with the root label; 0 where no question was parsed
+  uint16_t flags = 0;        // as received; RD, CD, AD and the opcode are taken from here
+  uint16_t qname_bytes = 0;  // flat length with the root label; 0 where no question was parsed
   uint16_t qtype = 0;
   uint16_t qclass = 0;
   Edns edns;
@@ -50,9 +51,9 @@ struct Query {
   uint16_t question_bytes() const { return qname_bytes == 0 ? 0 : qname_bytes + 4; }
 };
 
-// Judges `message` (the UDP payload). `out` is filled as far as the parse came: id and flags from 12
-// bytes on; the question once it is well formed (so that an error can echo it); edns once the OPT is
-// well formed.
+// Judges `message` (the UDP payload). `out` is filled as far as the parse came: id and flags from
+// 12 bytes on; the question once it is well formed (so that an error can echo it); edns once the
+// OPT is well formed.
 QueryStatus parse_query(Bytes message, Query& out);
 
 }  // namespace wirecache::dns

@@ -6,11 +6,11 @@
 
 namespace wirecache::dns {
 
-inline constexpr size_t kHeaderBytes = 12;     // RFC 1035 §4.1.1
-inline constexpr size_t kMaxNameBytes = 255;   // RFC 1035 §2.3.4, root label included
-inline constexpr size_t kMaxLabelBytes = 63;   // RFC 1035 §2.3.4
-inline constexpr size_t kMinUdpBytes = 512;    // RFC 1035 §4.2.1; an OPT below it counts as this
-inline constexpr size_t kOptBytes = 11;        // an OPT record without options, RFC 6891 §6.1.2
+inline constexpr size_t kHeaderBytes = 12;    // RFC 1035 §4.1.1
+inline constexpr size_t kMaxNameBytes = 255;  // RFC 1035 §2.3.4, root label included
+inline constexpr size_t kMaxLabelBytes = 63;  // RFC 1035 §2.3.4
+inline constexpr size_t kMinUdpBytes = 512;   // RFC 1035 §4.2.1; an OPT below it counts as this
+inline constexpr size_t kOptBytes = 11;       // an OPT record without options, RFC 6891 §6.1.2
 inline constexpr size_t kMaxQuestionBytes = kMaxNameBytes + 4;
 
 // The 16-bit flags word of the header.
@@ -57,6 +57,7 @@ enum class RrType : uint16_t {
   kRp = 17,
   kAfsdb = 18,
   kRt = 21,
+  kNsapPtr = 23,
   kSig = 24,
   kPx = 26,
   kAaaa = 28,
@@ -73,8 +74,16 @@ enum class RrType : uint16_t {
   kDnskey = 48,
   kNsec3 = 50,
   kNsec3Param = 51,
+  kTalink = 58,
   kSvcb = 64,
   kHttps = 65,
+  kDsync = 66,
+  kNid = 104,
+  kL32 = 105,
+  kL64 = 106,
+  kLp = 107,
+  kEui48 = 108,
+  kEui64 = 109,
   kTkey = 249,
   kTsig = 250,
   kIxfr = 251,

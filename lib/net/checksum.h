@@ -1,5 +1,5 @@
-// The Internet checksum (RFC 1071) over headers and UDP with its pseudo-header (RFC 768, RFC 8200 §8.1).
-// Pure functions; any thread.
+// The Internet checksum (RFC 1071) over headers and UDP with its pseudo-header (RFC 768, RFC 8200
+// §8.1). Pure functions; any thread.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ uint64_t checksum_add(Bytes bytes, uint64_t sum);
 // big-endian word.
 uint16_t checksum_finish(uint64_t sum);
 
-// The UDP checksum over pseudo-header, header and payload. `udp` starts at the UDP header and ends with
-// the payload; its checksum field counts as it stands (0 to make one; the received one to check one,
-// the result then being 0).
+// The UDP checksum over pseudo-header, header and payload. `udp` starts at the UDP header and ends
+// with the payload; its checksum field counts as it stands (0 to make one; the received one to
+// check one, the result then being 0).
 uint16_t udp_checksum(Bytes udp, const IpAddress& source, const IpAddress& destination);
 
 }  // namespace wirecache::net

@@ -1,4 +1,5 @@
-// One Ethernet frame with UDP in it: parsed, judged, and turned round in place (SEMANTICS "Packets").
+// One Ethernet frame with UDP in it: parsed, judged, and turned round in place (SEMANTICS
+// "Packets").
 //
 // Lengths come from the IP and UDP headers, never from the frame (short frames are padded by the
 // network). Pure functions over byte spans: no DPDK, any thread, nothing kept.
@@ -32,12 +33,12 @@ inline constexpr uint16_t kEtherTypeQinq = 0x88a8;
 enum class FrameVerdict : uint8_t {
   kUdp,
   kNotUdp,
-  kShortFrame,       // cut before the header that it announces ends
-  kBadIpHeader,      // version, IHL, total length
+  kShortFrame,   // cut before the header that it announces ends
+  kBadIpHeader,  // version, IHL, total length
   kBadIpChecksum,
-  kBadUdpLength,     // below 8, or beyond the IP payload
-  kBadUdpChecksum,   // wrong; or 0 over IPv6 (RFC 8200 §8.1)
-  kBadSource,        // source address multicast, broadcast, loopback or unspecified; source MAC multicast
+  kBadUdpLength,    // below 8, or beyond the IP payload
+  kBadUdpChecksum,  // wrong; or 0 over IPv6 (RFC 8200 §8.1)
+  kBadSource,  // source address multicast, broadcast, loopback or unspecified; source MAC multicast
 };
 
 // What the NIC has checked already.
@@ -53,8 +54,8 @@ struct Frame {
   IpAddress destination;
   uint16_t source_port = 0;
   uint16_t destination_port = 0;
-  uint16_t vlan_tags = 0;      // 0 or 1
-  uint16_t vlan_tci = 0;       // host order, with one tag
+  uint16_t vlan_tags = 0;  // 0 or 1
+  uint16_t vlan_tci = 0;   // host order, with one tag
   uint16_t l3_offset = 0;
   uint16_t l4_offset = 0;
   uint16_t payload_offset = 0;
@@ -62,14 +63,19 @@ struct Frame {
   bool v6() const { return source.is_v6(); }
 };
 
+// Judges one frame. `out` is whole with kUdp; with any other verdict only its MACs count, and those
+// only where the frame has at least 14 bytes. Multicast and broadcast destinations are judged
+// before sources (ARP probes and DHCP come from unspecified addresses), headers before what they
+// carry: a packet of whatever protocol with a broken IP header is a drop. Source port 0 is the
+// caller's to judge.
 FrameVerdict parse_frame(Bytes frame, ChecksumHints hints, Frame& out);
 
-// Turns a parsed query frame into the frame of its reply, in place: MACs, addresses and ports change
-// places, VLAN kept, IPv4 options dropped (the payload then moves down: see the return value),
-// TTL/hop limit 64, DF set and ID 0 (RFC 6864 §4.1), traffic class 0, lengths and checksums set for a
-// payload of `payload_bytes` that already stands at frame.payload_offset.
-// A frame under 60 bytes is padded with zeros; `frame_bytes` has room for 60.
-// Returns the length of the frame to send.
+// Turns a parsed query frame into the frame of its reply, in place: MACs, addresses and ports
+// change places, VLAN kept, IPv4 options dropped (the payload then moves down: see the return
+// value), TTL/hop limit 64, DF set and ID 0 (RFC 6864 §4.1), traffic class 0, lengths and checksums
+// set for a payload of `payload_bytes` that already stands at frame.payload_offset. A frame under
+// 60 bytes is padded with zeros; `frame_bytes` has room for 60. Returns the length of the frame to
+// send.
 uint16_t make_reply_frame(uint8_t* frame_bytes, const Frame& query, uint16_t payload_bytes);
 
 // Everything that the headers of a datagram of our own need.
@@ -90,8 +96,8 @@ struct DatagramHeaders {
 };
 
 // Writes headers.bytes() header bytes at `frame_bytes` for the payload that already stands behind
-// them, checksums included (a UDP checksum of 0 goes out as 0xffff, RFC 768, RFC 8200 §8.1), pads to
-// 60 bytes. Returns the length of the frame.
+// them, checksums included (a UDP checksum of 0 goes out as 0xffff, RFC 768, RFC 8200 §8.1), pads
+// to 60 bytes. Returns the length of the frame.
 uint16_t write_datagram(uint8_t* frame_bytes, const DatagramHeaders& headers,
                         uint16_t payload_bytes);
 

@@ -29,53 +29,52 @@ class Counter {
 };
 
 // Why a received packet went no further: name in the metric's label, help text.
-#define WC_DROP_REASONS(X)                                                              \
-  X(kShortFrame, "short_frame", "cut before the end of a header")                       \
-  X(kBadIpHeader, "bad_ip_header", "IP version, header or total length")                \
-  X(kBadIpChecksum, "bad_ip_checksum", "IPv4 header checksum")                          \
-  X(kBadUdpLength, "bad_udp_length", "UDP length against the IP payload")               \
-  X(kBadUdpChecksum, "bad_udp_checksum", "UDP checksum wrong, or absent over IPv6")     \
-  X(kBadSource, "bad_source", "source address or port that no reply may go to")         \
-  X(kWrongMac, "wrong_mac", "unicast frame for another station")                        \
-  X(kNotUnicast, "not_unicast", "query in a multicast or broadcast frame")              \
-  X(kShortMessage, "short_message", "under 12 bytes on the service port")               \
-  X(kUnwantedResponse, "unwanted_response", "QR=1 on the service port")                 \
-  X(kClientRefused, "client_not_allowed", "client network not allowed, set to drop")    \
-  X(kPuntRingFull, "punt_ring_full", "the ring to the exception port was full")         \
-  X(kHandoverRingFull, "handover_ring_full", "the ring to an answer's owner was full")  \
-  X(kUpstreamUnmatched, "upstream_unmatched", "no waiting query has this ID and port")  \
-  X(kUpstreamMismatch, "upstream_mismatch", "address, question or flags do not match")  \
-  X(kUpstreamMalformed, "upstream_malformed", "matching answer that does not parse")    \
+#define WC_DROP_REASONS(X)                                                             \
+  X(kShortFrame, "short_frame", "cut before the end of a header")                      \
+  X(kBadIpHeader, "bad_ip_header", "IP version, header or total length")               \
+  X(kBadIpChecksum, "bad_ip_checksum", "IPv4 header checksum")                         \
+  X(kBadUdpLength, "bad_udp_length", "UDP length against the IP payload")              \
+  X(kBadUdpChecksum, "bad_udp_checksum", "UDP checksum wrong, or absent over IPv6")    \
+  X(kBadSource, "bad_source", "source address or port that no reply may go to")        \
+  X(kWrongMac, "wrong_mac", "unicast frame for another station")                       \
+  X(kShortMessage, "short_message", "under 12 bytes on the service port")              \
+  X(kUnwantedResponse, "unwanted_response", "QR=1 on the service port")                \
+  X(kClientRefused, "client_not_allowed", "client network not allowed, set to drop")   \
+  X(kPuntRingFull, "punt_ring_full", "the ring to the exception port was full")        \
+  X(kHandoverRingFull, "handover_ring_full", "the ring to an answer's owner was full") \
+  X(kUpstreamUnmatched, "upstream_unmatched", "no waiting query has this ID and port") \
+  X(kUpstreamMismatch, "upstream_mismatch", "address, question or flags do not match") \
+  X(kUpstreamMalformed, "upstream_malformed", "matching answer that does not parse")   \
   X(kStopping, "stopping", "arrived while the program was stopping")
 
 // Why an accepted client query got no response.
-#define WC_QUERY_DROP_REASONS(X)                                                \
-  X(kOwnerRingFull, "owner_ring_full", "the ring to the key's owner was full")  \
-  X(kNoMbuf, "no_mbuf", "no packet buffer for the answer")                      \
+#define WC_QUERY_DROP_REASONS(X)                                               \
+  X(kOwnerRingFull, "owner_ring_full", "the ring to the key's owner was full") \
+  X(kNoMbuf, "no_mbuf", "no packet buffer for the answer")                     \
   X(kTxFull, "tx_full", "the transmit queue or the ring to it was full")
 
 // How an accepted client query was dealt with.
-#define WC_OUTCOMES(X)                                                               \
-  X(kHit, "hit", "answered from the cache")                                          \
-  X(kMiss, "miss", "not in the cache: asked upstream, or joined a query that was")   \
-  X(kRefused, "refused", "client network, class or type that is not served")         \
-  X(kMalformed, "malformed", "answered FORMERR, NOTIMP or BADVERS")                  \
-  X(kLocal, "local", "answered here without the cache")                              \
+#define WC_OUTCOMES(X)                                                             \
+  X(kHit, "hit", "answered from the cache")                                        \
+  X(kMiss, "miss", "not in the cache: asked upstream, or joined a query that was") \
+  X(kRefused, "refused", "client network, class or type that is not served")       \
+  X(kMalformed, "malformed", "answered FORMERR, NOTIMP or BADVERS")                \
+  X(kLocal, "local", "answered here without the cache")                            \
   X(kOverload, "overload", "a miss for which no waiter or pending query was free")
 
-#define WC_UPSTREAM_EVENTS(X)                                                       \
-  X(kQuerySent, "queries", "queries sent to upstream servers")                      \
-  X(kAnswerTaken, "answers", "answers that matched a waiting query")                \
-  X(kTimeout, "timeouts", "queries not answered within the try's time")             \
-  X(kFailure, "failures", "answers that sent the query on to the next server")      \
-  X(kTruncated, "truncated", "answers with TC=1")                                   \
-  X(kUnreachable, "unreachable", "tries with no neighbour to send to, or no mbuf")  \
+#define WC_UPSTREAM_EVENTS(X)                                                      \
+  X(kQuerySent, "queries", "queries sent to upstream servers")                     \
+  X(kAnswerTaken, "answers", "answers that matched a waiting query")               \
+  X(kTimeout, "timeouts", "queries not answered within the try's time")            \
+  X(kFailure, "failures", "answers that sent the query on to the next server")     \
+  X(kTruncated, "truncated", "answers with TC=1")                                  \
+  X(kUnreachable, "unreachable", "tries with no neighbour to send to, or no mbuf") \
   X(kGaveUp, "gave_up", "questions failed: all tries used or the deadline reached")
 
-#define WC_CACHE_EVENTS(X)                                                             \
-  X(kInserted, "inserted", "entries written")                                          \
-  X(kReplaced, "replaced", "entries written over one with the same key")               \
-  X(kEvicted, "evicted", "entries removed to reuse their segment")                     \
+#define WC_CACHE_EVENTS(X)                                               \
+  X(kInserted, "inserted", "entries written")                            \
+  X(kReplaced, "replaced", "entries written over one with the same key") \
+  X(kEvicted, "evicted", "entries removed to reuse their segment")       \
   X(kRejected, "rejected", "entries not kept: no segment or index slot free in time")
 
 #define WC_ENUM_ENTRY(id, name, help) id,
@@ -133,6 +132,14 @@ class Histogram {
   Counter sum_ns_;
 };
 
+// What main counts at the exception ports; written by main alone.
+struct alignas(64) ExceptionStats {
+  Counter to_kernel;            // punted packets that the kernel took
+  Counter to_kernel_dropped;    // punted packets that it did not take
+  Counter from_kernel;          // packets that the kernel sent
+  Counter from_kernel_dropped;  // of these: the ring to a worker was full
+};
+
 inline constexpr size_t kRcodes = 24;  // extended rcodes below this have a counter of their own
 
 struct alignas(64) WorkerStats {
@@ -146,10 +153,13 @@ struct alignas(64) WorkerStats {
   std::array<Counter, kRcodes> responses;  // sent, by rcode
   CounterArray<Upstream> upstream;
   CounterArray<Cache> cache;
-  Counter waiting;        // gauge: clients that wait for an upstream
-  Counter pending;        // gauge: questions that are being asked
-  Counter cache_entries;  // gauge
-  Counter cache_bytes;    // gauge: bytes of segments in use
+  Counter waiting;                 // gauge: clients that wait for an upstream
+  Counter pending;                 // gauge: questions that are being asked
+  Counter cache_entries;           // gauge
+  Counter cache_bytes;             // gauge: bytes of segments in use
+  Counter polls;                   // rounds of the burst loop: stands still only if the worker does
+  Counter kernel_packets_sent;     // the kernel's own packets, passed on to the wire
+  Counter kernel_packets_dropped;  // the same, for which the transmit queue had no room
   Histogram hit_latency;
   Histogram miss_latency;
 };

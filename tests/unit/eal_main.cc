@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
   std::vector<std::string> arguments = {argv[0],     "--no-huge",      "--no-pci",    "-m",
-                                        "256",       "--in-memory",    "--lcores",    "0@0",
+                                        "256",       "--no-shconf",    "--lcores",    "0@0",
                                         "--no-telemetry", "--log-level", "lib.*:error"};
   std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());

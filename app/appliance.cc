@@ -1,0 +1,270 @@
+#include "app/appliance.h"
+
+#include <rte_cycles.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "lib/config/describe.h"
+#include "lib/port/eal.h"
+#include "lib/port/packet_pool.h"
+
+namespace wirecache::app {
+namespace {
+
+using port::StartError;
+using port::StartFailure;
+
+constexpr unsigned kIdleSleepUs = 50;
+constexpr uint64_t kNeighbourRequestUs = 2'000'000;
+constexpr uint64_t kWatchUs = 1'000'000;
+constexpr uint64_t kDrainSlackUs = 500'000;
+
+Unexpected<StartError> as_start_error(StartFailure kind, const Error& error) {
+  return port::start_failure(kind, error.message);
+}
+
+uint64_t now_us() {
+  return rte_rdtsc() / (rte_get_tsc_hz() / 1'000'000);
+}
+
+struct LaunchArgument {
+  worker::Worker* worker;
+  config::IdlePolicy idle;
+};
+
+int run_worker(void* argument) {
+  const std::unique_ptr<LaunchArgument> launch(static_cast<LaunchArgument*>(argument));
+  launch->worker->run(launch->idle);
+  return 0;
+}
+
+}  // namespace
+
+std::atomic<bool> Appliance::stop_requested_{false};
+
+Expected<std::unique_ptr<Appliance>, StartError> Appliance::start(const config::Config& config,
+                                                                  const std::string& program_name) {
+  if (auto allowed = port::check_privilege(); !allowed) return Unexpected(allowed.error());
+  if (auto eal = port::start_eal(config, program_name); !eal) return Unexpected(eal.error());
+  std::unique_ptr<Appliance> appliance(new Appliance(config));
+  using Step = Started (Appliance::*)();
+  constexpr Step kSteps[] = {&Appliance::open_ports,    &Appliance::set_up_kernel_side,
+                             &Appliance::create_node,   &Appliance::create_workers,
+                             &Appliance::start_metrics, &Appliance::launch};
+  for (const Step step : kSteps) {
+    if (auto done = (appliance.get()->*step)(); !done) return Unexpected(done.error());
+  }
+  return appliance;
+}
+
+Appliance::Started Appliance::open_ports() {
+  const auto lcores = static_cast<unsigned>(config_.cores.workers.size() + 1);
+  const unsigned mbufs = port::mbufs_needed(config_, worker::HandoverRings::mbufs_held(lcores));
+  auto pool =
+      port::create_packet_pool(static_cast<int>(rte_socket_id()), mbufs, worker::kHandoverBytes);
+  if (!pool) return Unexpected(pool.error());
+  pool_ = *pool;
+  for (const config::PortConfig& port_config : config_.ports) {
+    auto port = port::Port::open(port_config, lcores - 1, pool_);
+    if (!port) return Unexpected(port.error());
+    auto exception_port = port::ExceptionPort::open(port_config, *port, pool_);
+    if (!exception_port) return Unexpected(exception_port.error());
+    ports_.push_back(std::move(*port));
+    exception_ports_.push_back(std::move(*exception_port));
+  }
+  return {};
+}
+
+Appliance::Started Appliance::set_up_kernel_side() {
+  auto netlink = control::Netlink::open();
+  if (!netlink) return as_start_error(StartFailure::kOther, netlink.error());
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    const std::string& tap = exception_ports_[i].interface_name();
+    const auto index = netlink->link_index(tap);
+    if (!index) return as_start_error(StartFailure::kDevice, index.error());
+    if (auto up = netlink->set_link_up(*index); !up)
+      return as_start_error(StartFailure::kDevice, up.error());
+    for (const IpPrefix& address : config_.ports[i].addresses) {
+      if (auto added = netlink->add_address(*index, address); !added)
+        return as_start_error(StartFailure::kDevice, added.error());
+    }
+    exception_ifindexes_.push_back(*index);
+    if (!ports_[i].kernel_sees_packets()) continue;
+    auto guard = control::IngressGuard::install(ports_[i].netdev());
+    if (!guard) return as_start_error(StartFailure::kDevice, guard.error());
+    guards_.push_back(std::move(*guard));
+  }
+  auto reserved = control::ReservedPorts::reserve(config_.upstream.first_source_port,
+                                                  config_.upstream.last_source_port);
+  if (!reserved) return as_start_error(StartFailure::kOther, reserved.error());
+  reserved_ports_ = std::make_unique<control::ReservedPorts>(std::move(*reserved));
+  return {};
+}
+
+Appliance::Started Appliance::create_node() {
+  worker::NodeOptions options;
+  options.numa_node = static_cast<int>(rte_socket_id());
+  options.workers = static_cast<unsigned>(config_.cores.workers.size());
+  options.clock = TscClock(rte_get_tsc_hz());
+  options.secret = HashSecret::random();
+  options.pool = pool_;
+  options.cache = config_.cache;
+  std::vector<PortSide> sides;
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    options.ports.push_back({ports_[i].ethdev_id(), ports_[i].queues(), ports_[i].mac()});
+    sides.push_back({ports_[i].mac(), exception_ifindexes_[i]});
+  }
+  auto node = worker::Node::create(std::move(options));
+  if (!node) return as_start_error(StartFailure::kMemory, node.error());
+  node_ = std::move(*node);
+
+  auto neighbours = control::NeighbourTable::open();
+  if (!neighbours) return as_start_error(StartFailure::kOther, neighbours.error());
+  routes_ = std::make_unique<Routes>(config_, std::move(sides), std::move(*neighbours));
+  bridge_ = std::make_unique<Bridge>(*node_, std::move(exception_ports_), exception_stats_);
+  node_->publish(routes_->make_snapshot());
+  return {};
+}
+
+Appliance::Started Appliance::create_workers() {
+  for (unsigned id = 0; id < node_->workers(); ++id) {
+    auto made = worker::Worker::create(*node_, {id, config_.upstream, Random::from_kernel()});
+    if (!made) return as_start_error(StartFailure::kMemory, made.error());
+    workers_.push_back(std::move(*made));
+  }
+  polls_seen_.assign(workers_.size(), 0);
+  return {};
+}
+
+Appliance::Started Appliance::start_metrics() {
+  if (config_.metrics.address.empty()) return {};
+  metrics::Exporter::Options options;
+  options.address = config_.metrics.address;
+  options.port = config_.metrics.port;
+  for (unsigned id = 0; id < node_->workers(); ++id) options.workers.push_back(&node_->stats(id));
+  options.exception = &exception_stats_;
+  options.ready = [this] { return ready_.load(std::memory_order_relaxed); };
+  options.healthy = [this] { return healthy_.load(std::memory_order_relaxed); };
+  auto exporter = metrics::Exporter::start(options);
+  if (!exporter) return as_start_error(StartFailure::kOther, exporter.error());
+  exporter_ = std::move(*exporter);
+  return {};
+}
+
+Appliance::Started Appliance::launch() {
+  for (port::Port& port : ports_) {
+    if (auto started = port.start(); !started) return Unexpected(started.error());
+  }
+  for (unsigned id = 0; id < node_->workers(); ++id) {
+    auto argument =
+        std::make_unique<LaunchArgument>(LaunchArgument{workers_[id].get(), config_.cores.idle});
+    if (rte_eal_remote_launch(run_worker, argument.get(), port::worker_lcore(id)) != 0)
+      return port::start_failure(StartFailure::kOther, "a worker's lcore does not start");
+    (void)argument.release();  // now the worker's
+    launched_ = true;
+  }
+  std::fputs(config::describe(config_).c_str(), stderr);
+  for (const port::Port& port : ports_) {
+    std::fprintf(stderr, "port %s: driver %s, MAC %s, %u queues\n", port.name().c_str(),
+                 port.driver().c_str(), port.mac().to_string().c_str(), port.queues());
+  }
+  return {};
+}
+
+config::ExitCode Appliance::run() {
+  while (!stop_requested_.load(std::memory_order_relaxed)) {
+    const bool busy = bridge_->step();
+    housekeep(now_us());
+    if (!busy) usleep(kIdleSleepUs);
+  }
+  std::fputs("stopping: answering those who wait\n", stderr);
+  drain();
+  stop_workers();
+  return config::ExitCode::kOk;
+}
+
+void Appliance::housekeep(uint64_t now) {
+  if (routes_->poll()) publish_routes();
+  if (now >= next_neighbour_request_us_) {
+    routes_->request_neighbours();
+    next_neighbour_request_us_ = now + kNeighbourRequestUs;
+  }
+  if (now >= next_watch_us_) {
+    watch_workers();
+    next_watch_us_ = now + kWatchUs;
+  }
+}
+
+void Appliance::publish_routes() {
+  node_->publish(routes_->make_snapshot());
+  const bool usable = routes_->any_usable();
+  if (usable && !ready_.load(std::memory_order_relaxed)) std::fputs("ready\n", stderr);
+  ready_.store(usable, std::memory_order_relaxed);
+}
+
+// A worker that polled nothing in a whole second hangs.
+void Appliance::watch_workers() {
+  bool all_moving = true;
+  for (unsigned id = 0; id < node_->workers(); ++id) {
+    const uint64_t polls = node_->stats(id).polls.value();
+    all_moving &= polls != polls_seen_[id];
+    polls_seen_[id] = polls;
+  }
+  healthy_.store(all_moving, std::memory_order_relaxed);
+}
+
+// New queries are dropped from now on; those that wait have until their deadline.
+void Appliance::drain() {
+  ready_.store(false, std::memory_order_relaxed);
+  node_->set_phase(worker::Phase::kDraining);
+  const uint64_t until = now_us() + config_.upstream.deadline_ms * 1000ull + kDrainSlackUs;
+  while (now_us() < until) {
+    bridge_->step();
+    housekeep(now_us());
+    usleep(kIdleSleepUs);
+    if (settled()) return;
+  }
+}
+
+bool Appliance::settled() const {
+  uint64_t queries = 0;
+  uint64_t done = 0;
+  for (unsigned id = 0; id < node_->workers(); ++id) {
+    const stats::WorkerStats& stats = node_->stats(id);
+    if (stats.waiting.value() != 0) return false;
+    queries += stats.client_queries.value();
+    done += stats.query_drops.sum();
+    for (const stats::Counter& responses : stats.responses) done += responses.value();
+  }
+  return queries == done;
+}
+
+void Appliance::stop_workers() {
+  if (!launched_) return;
+  node_->set_phase(worker::Phase::kStopped);
+  rte_eal_mp_wait_lcore();
+  launched_ = false;
+}
+
+// Ports go while the node still stands, for its rings and pool hold their mbufs; EAL goes last.
+Appliance::~Appliance() {
+  stop_workers();
+  exporter_.reset();
+  workers_.clear();
+  for (port::Port& port : ports_) port.stop_and_close();
+  bridge_.reset();
+  exception_ports_.clear();
+  ports_.clear();
+  routes_.reset();
+  node_.reset();
+  guards_.clear();
+  reserved_ports_.reset();
+  port::stop_eal();
+}
+
+}  // namespace wirecache::app

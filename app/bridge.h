@@ -1,0 +1,34 @@
+// Carries packets between the workers' rings and the exception ports.
+//
+// Every step is bounded: one burst a ring and a TAP. Thread: main only; it is the last lcore among
+// the rings.
+#pragma once
+
+#include <vector>
+
+#include "lib/port/exception_port.h"
+#include "lib/stats/worker_stats.h"
+#include "lib/worker/node.h"
+
+namespace wirecache::app {
+
+class Bridge {
+ public:
+  // One exception port per port of the node, in order.
+  Bridge(worker::Node& node, std::vector<port::ExceptionPort> exception_ports,
+         stats::ExceptionStats& stats)
+      : node_(node), exception_ports_(std::move(exception_ports)), stats_(stats) {}
+
+  // Moves what is there now; whether there was anything.
+  bool step();
+
+ private:
+  bool to_kernel(unsigned from_worker);
+  bool from_kernel(size_t port_index);
+
+  worker::Node& node_;
+  std::vector<port::ExceptionPort> exception_ports_;
+  stats::ExceptionStats& stats_;
+};
+
+}  // namespace wirecache::app

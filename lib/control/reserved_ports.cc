@@ -1,0 +1,113 @@
+#include "lib/control/reserved_ports.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace wirecache::control {
+namespace {
+
+constexpr const char* kSysctl = "/proc/sys/net/ipv4/ip_local_reserved_ports";
+
+struct PortRange {
+  unsigned first;
+  unsigned last;
+};
+
+std::optional<unsigned> parse_port(std::string_view text) {
+  unsigned port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc() || end != text.data() + text.size() || port > UINT16_MAX)
+    return std::nullopt;
+  return port;
+}
+
+std::optional<PortRange> parse_range(std::string_view text) {
+  const size_t dash = text.find('-');
+  const auto first = parse_port(text.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : parse_port(text.substr(dash + 1));
+  if (!first || !last || *last < *first) return std::nullopt;
+  return PortRange{*first, *last};
+}
+
+std::string to_list(std::vector<PortRange> ranges) {
+  std::sort(ranges.begin(), ranges.end(),
+            [](const PortRange& a, const PortRange& b) { return a.first < b.first; });
+  std::vector<PortRange> merged;
+  for (const PortRange& range : ranges) {
+    if (!merged.empty() && range.first <= merged.back().last + 1)
+      merged.back().last = std::max(merged.back().last, range.last);
+    else
+      merged.push_back(range);
+  }
+  std::string list;
+  for (const PortRange& range : merged) {
+    if (!list.empty()) list += ',';
+    list += std::to_string(range.first);
+    if (range.last != range.first) list += "-" + std::to_string(range.last);
+  }
+  return list;
+}
+
+bool write_sysctl(const std::string& value) {
+  std::ofstream file(kSysctl);
+  file << value << '\n';
+  return static_cast<bool>(file.flush());
+}
+
+}  // namespace
+
+Expected<std::string> merge_port_range(const std::string& list, uint16_t first, uint16_t last) {
+  std::vector<PortRange> ranges = {{first, last}};
+  std::string_view rest = list;
+  while (!rest.empty() && (rest.back() == '\n' || rest.back() == ' ')) rest.remove_suffix(1);
+  while (!rest.empty()) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    const auto range = parse_range(rest.substr(0, comma));
+    if (!range) return fail("not a list of ports: \"" + list + "\"");
+    ranges.push_back(*range);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return to_list(std::move(ranges));
+}
+
+Expected<ReservedPorts> ReservedPorts::reserve(uint16_t first, uint16_t last) {
+  ReservedPorts ports;
+  std::ifstream file(kSysctl);
+  if (!file) return fail(std::string("cannot read ") + kSysctl);
+  std::getline(file, ports.previous_);
+  auto merged = merge_port_range(ports.previous_, first, last);
+  if (!merged) return Unexpected<Error>(merged.error());
+  if (!write_sysctl(*merged))
+    return fail("cannot reserve UDP ports " + std::to_string(first) + "-" + std::to_string(last) +
+                ": " + kSysctl + " is not writable");
+  ports.active_ = true;
+  return ports;
+}
+
+ReservedPorts::ReservedPorts(ReservedPorts&& other) noexcept {
+  *this = std::move(other);
+}
+
+ReservedPorts& ReservedPorts::operator=(ReservedPorts&& other) noexcept {
+  if (this == &other) return *this;
+  restore();
+  previous_ = std::move(other.previous_);
+  active_ = std::exchange(other.active_, false);
+  return *this;
+}
+
+ReservedPorts::~ReservedPorts() {
+  restore();
+}
+
+void ReservedPorts::restore() {
+  if (active_) write_sysctl(previous_);
+  active_ = false;
+}
+
+}  // namespace wirecache::control

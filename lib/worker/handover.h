@@ -1,0 +1,93 @@
+// What travels with an mbuf from one lcore to another, in its private area, and the rings that
+// carry it.
+//
+// One single-producer single-consumer ring per ordered pair of lcores (workers, and main as the
+// last). Invariant: an mbuf in a ring belongs to the receiver; a Handover is written by the sender
+// just before and read by the receiver just after. A full ring never blocks: the sender keeps the
+// mbuf and decides.
+#pragma once
+
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/base/clock.h"
+#include "lib/base/expected.h"
+#include "lib/dns/query.h"
+#include "lib/net/frame.h"
+
+namespace wirecache::worker {
+
+enum class HandoverKind : uint8_t {
+  kMiss,      // a client's query for the key's owner: frame, query, hash and arrived are set
+  kAnswer,    // an upstream's answer for the owner of its port: frame and arrived are set
+  kPunt,      // for the kernel: port_index is set
+  kTransmit,  // a whole frame to send: port_index and tag are set
+};
+
+// What a frame to be sent is, for the counters: a response's rcode, or one of these.
+using TransmitTag = uint8_t;
+inline constexpr TransmitTag kTagUpstreamQuery = 0xf0;
+inline constexpr TransmitTag kTagFromKernel = 0xf1;
+
+struct Handover {
+  HandoverKind kind;
+  uint8_t port_index;
+  TransmitTag tag;
+  uint64_t hash;
+  TscTime arrived;
+  dns::Query query;
+  net::Frame frame;
+};
+inline constexpr unsigned kHandoverBytes = (sizeof(Handover) + 7) / 8 * 8;  // RTE_MBUF_PRIV_ALIGN
+
+inline Handover& handover_of(rte_mbuf* mbuf) {
+  return *static_cast<Handover*>(rte_mbuf_to_priv(mbuf));
+}
+
+class HandoverRings {
+ public:
+  // Slots of each ring: fewer where there are many rings, for every slot may hold an mbuf.
+  static unsigned slots(unsigned lcores) {
+    constexpr unsigned kMost = 1024;
+    constexpr unsigned kLeast = 64;
+    return std::clamp(std::bit_floor(8192 / lcores), kLeast, kMost);
+  }
+
+  // `lcores` participants on one NUMA node; `name` is unique in the process.
+  static Expected<std::unique_ptr<HandoverRings>> create(const std::string& name, unsigned lcores,
+                                                         int numa_node);
+  ~HandoverRings();
+  HandoverRings(const HandoverRings&) = delete;
+  HandoverRings& operator=(const HandoverRings&) = delete;
+
+  // The most mbufs that all rings hold together, for sizing the pool.
+  static unsigned mbufs_held(unsigned lcores) { return lcores * (lcores - 1) * slots(lcores); }
+
+  // False: full, the caller still owns the mbuf.
+  [[nodiscard]] bool push(unsigned from, unsigned to, rte_mbuf* mbuf) {
+    return rte_ring_sp_enqueue(ring(from, to), mbuf) == 0;
+  }
+  unsigned pop(unsigned from, unsigned to, rte_mbuf** out, unsigned max) {
+    return rte_ring_sc_dequeue_burst(ring(from, to), reinterpret_cast<void**>(out), max, nullptr);
+  }
+  unsigned waiting(unsigned from, unsigned to) const {
+    return rte_ring_count(rings_[from * lcores_ + to]);
+  }
+  unsigned lcores() const { return lcores_; }
+
+ private:
+  explicit HandoverRings(unsigned lcores) : lcores_(lcores), rings_(lcores * lcores) {}
+  rte_ring* ring(unsigned from, unsigned to) { return rings_[from * lcores_ + to]; }
+
+  unsigned lcores_;
+  std::vector<rte_ring*> rings_;  // nullptr from an lcore to itself
+};
+
+}  // namespace wirecache::worker

@@ -1,0 +1,288 @@
+#include "lib/worker/miss_handler.h"
+
+#include <rte_mempool.h>
+
+#include <utility>
+
+#include "lib/dns/reply.h"
+
+namespace wirecache::worker {
+namespace {
+
+using cache::EncodeStatus;
+using upstream::AnswerKind;
+using upstream::Pending;
+using upstream::Resolver;
+using upstream::Waiter;
+
+// Expiries handled in one round, so that an outage does not stop the hits of a burst.
+constexpr int kMaxExpiriesPerRound = 64;
+
+// Rcodes of a server that clients are told; all others become SERVFAIL.
+dns::Rcode failure_for_clients(dns::Rcode rcode) {
+  return rcode == dns::Rcode::kRefused || rcode == dns::Rcode::kNotImp ? rcode
+                                                                       : dns::Rcode::kServFail;
+}
+
+bool is_failure(dns::Rcode rcode) {
+  return rcode != dns::Rcode::kNoError && rcode != dns::Rcode::kNxDomain &&
+         rcode != dns::Rcode::kYxDomain;
+}
+
+}  // namespace
+
+bool serves(const uint8_t* entry, const cache::Key& key, bool dnssec_ok, uint32_t now_sec) {
+  if (entry == nullptr) return false;
+  const cache::EntryView view(entry);
+  return view.matches(key) && view.fresh(now_sec) &&
+         (!dnssec_ok || (view.flags() & cache::kEntryFetchedWithDo) != 0);
+}
+
+MissHandler::MissHandler(Node& node, unsigned worker, std::unique_ptr<Resolver> resolver,
+                         Transmitter& transmitter)
+    : node_(node),
+      worker_(worker),
+      partition_(node.partition(worker)),
+      stats_(node.stats(worker)),
+      transmitter_(transmitter),
+      resolver_(std::move(resolver)),
+      scratch_(std::make_unique<std::array<uint8_t, cache::kMaxEntryBytes>>()) {}
+
+void MissHandler::begin_round(const Snapshot* snapshot, TscTime now) {
+  snapshot_ = snapshot;
+  now_ = now;
+  now_sec_ = node_.clock().seconds(now);
+}
+
+cache::ReplyOptions MissHandler::reply_options() const {
+  return {now_sec_, snapshot_->edns.udp_size, snapshot_->edns.max_reply_bytes};
+}
+
+void MissHandler::miss(Packet& packet) {
+  const dns::Query& query = packet.query;
+  const cache::Key key =
+      key_bytes_.make(node_.secret(), packet.question_name(), query.qtype, query.cd(), 0);
+  // Its answer may have come while the packet was in the ring.
+  const uint8_t* entry = partition_.find(key.hash);
+  if (serves(entry, key, query.edns.dnssec_ok, now_sec_)) {
+    const cache::EntryView view(entry);
+    const auto reply = cache::build_reply(view, query, reply_options(), packet.reply_room());
+    stats_.outcomes[stats::Outcome::kMiss].add();
+    stats_.miss_latency.record(node_.clock().ns_between(packet.arrived, now_));
+    transmitter_.reply(packet, reply.bytes, view.rcode());
+    return;
+  }
+  const Resolver::Asked asked = resolver_->ask(key, query.edns.dnssec_ok, now_);
+  if (asked.status == Resolver::AskStatus::kOverload) {
+    stats_.outcomes[stats::Outcome::kOverload].add();
+    const size_t bytes = dns::write_empty_reply(packet.reply_room(), query, dns::Rcode::kServFail,
+                                                0, snapshot_->edns.udp_size);
+    transmitter_.reply(packet, static_cast<uint16_t>(bytes), dns::Rcode::kServFail);
+    return;
+  }
+  stats_.outcomes[stats::Outcome::kMiss].add();
+  fill_waiter(*asked.waiter, packet.frame, query, packet.question_name());
+  asked.waiter->arrived = packet.arrived;
+  asked.waiter->port_index = packet.port_index;
+  if (asked.status == Resolver::AskStatus::kStarted) {
+    start(*asked.pending, packet.mbuf);
+  } else {
+    rte_pktmbuf_free(packet.mbuf);
+  }
+}
+
+// The client's packet becomes the query's.
+void MissHandler::start(Pending& pending, rte_mbuf* reuse) {
+  rte_pktmbuf_reset(reuse);
+  act(pending, resolver_->next_try(pending, snapshot_->routes, now_), reuse);
+}
+
+void MissHandler::act(Pending& pending, Resolver::TryStatus status, rte_mbuf* reuse) {
+  if (status == Resolver::TryStatus::kSend) {
+    transmit_query(pending, reuse != nullptr ? reuse : rte_pktmbuf_alloc(node_.pool()));
+    return;
+  }
+  rte_pktmbuf_free(reuse);
+  if (status == Resolver::TryStatus::kExhausted) fail(pending, pending.last_rcode);
+}
+
+void MissHandler::transmit_query(const Pending& pending, rte_mbuf* mbuf) {
+  if (mbuf == nullptr) {  // the try's timer runs: it will be sent again
+    stats_.upstream[stats::Upstream::kUnreachable].add();
+    return;
+  }
+  const upstream::ServerRoute& route = snapshot_->routes.servers[pending.server];
+  net::DatagramHeaders headers;
+  headers.source_mac = route.source_mac;
+  headers.destination_mac = route.next_hop;
+  headers.source = route.source;
+  headers.destination = route.address;
+  headers.source_port = pending.source_port;
+  headers.destination_port = route.port;
+
+  auto* frame = rte_pktmbuf_mtod(mbuf, uint8_t*);
+  const uint16_t offset = headers.bytes();
+  const MutableBytes room(frame + offset,
+                          static_cast<size_t>(mbuf->buf_len - mbuf->data_off - offset));
+  const size_t bytes = write_query(pending, snapshot_->edns.udp_size, room);
+  const uint16_t length = net::write_datagram(frame, headers, static_cast<uint16_t>(bytes));
+  mbuf->data_len = length;
+  mbuf->pkt_len = length;
+  transmitter_.send(mbuf, route.port_index, kTagUpstreamQuery);
+}
+
+bool MissHandler::came_from_server(const Pending& pending, const net::Frame& frame) const {
+  const upstream::ServerRoute& route = snapshot_->routes.servers[pending.server];
+  return frame.source == route.address && frame.source_port == route.port &&
+         frame.destination == route.source;
+}
+
+void MissHandler::answer(Packet& packet) {
+  const Bytes message = packet.message();
+  Pending* pending =
+      message.size() < dns::kHeaderBytes
+          ? nullptr
+          : resolver_->match(packet.frame.destination_port, load_be16(message.data()));
+  if (pending == nullptr) {
+    stats_.drops[stats::Drop::kUpstreamUnmatched].add();
+  } else if (!came_from_server(*pending, packet.frame)) {
+    stats_.drops[stats::Drop::kUpstreamMismatch].add();
+  } else {
+    take_answer(*pending, upstream::judge_answer(*pending, message), message);
+  }
+  rte_pktmbuf_free(packet.mbuf);
+}
+
+void MissHandler::take_answer(Pending& pending, const upstream::JudgedAnswer& judged,
+                              Bytes message) {
+  if (judged.kind == AnswerKind::kMismatch) {
+    stats_.drops[stats::Drop::kUpstreamMismatch].add();
+    return;
+  }
+  if (judged.kind == AnswerKind::kMalformed) {
+    stats_.drops[stats::Drop::kUpstreamMalformed].add();
+    return;
+  }
+  if (judged.kind == AnswerKind::kUsable) {
+    take_usable(pending, message);
+    return;
+  }
+  stats_.upstream_answers_taken.add();
+  stats_.upstream[stats::Upstream::kAnswerTaken].add();
+  if (judged.kind == AnswerKind::kTruncated) {
+    stats_.upstream[stats::Upstream::kTruncated].add();
+    resolver_->note_answer(pending, Resolver::Verdict::kAnswered, judged.rcode);
+    finish(pending, {nullptr, judged.rcode, dns::kFlagTc});
+  } else if (judged.kind == AnswerKind::kNoEdns) {
+    act(pending, resolver_->retry_without_edns(pending, snapshot_->routes, now_), nullptr);
+  } else {
+    server_failed(pending, judged.rcode);
+  }
+}
+
+void MissHandler::take_usable(Pending& pending, Bytes message) {
+  cache::EncodeOptions options;
+  options.min_ttl_sec = snapshot_->cache.min_ttl_sec;
+  options.max_ttl_sec = snapshot_->cache.max_ttl_sec;
+  options.max_negative_ttl_sec = snapshot_->cache.max_negative_ttl_sec;
+  options.now_sec = now_sec_;
+  options.fetched_with_do = pending.dnssec_ok;
+  options.keep_ad = snapshot_->routes.servers[pending.server].trust_ad;
+  const cache::Key key = pending.key();
+  const cache::Encoded encoded = cache::encode_answer(key, message, options, *scratch_);
+  if (encoded.status == EncodeStatus::kMalformed) {
+    stats_.drops[stats::Drop::kUpstreamMalformed].add();
+    return;
+  }
+  stats_.upstream_answers_taken.add();
+  stats_.upstream[stats::Upstream::kAnswerTaken].add();
+  if (encoded.status == EncodeStatus::kReferral || encoded.status == EncodeStatus::kTooLarge) {
+    server_failed(pending, dns::Rcode::kServFail);
+    return;
+  }
+  resolver_->note_answer(pending, Resolver::Verdict::kAnswered, dns::Rcode::kNoError);
+  if (encoded.status == EncodeStatus::kKeep) keep(key, {scratch_->data(), encoded.size_bytes});
+  finish(pending, {scratch_->data(), cache::EntryView(scratch_->data()).rcode(), 0});
+}
+
+void MissHandler::server_failed(Pending& pending, dns::Rcode rcode) {
+  resolver_->note_answer(pending, Resolver::Verdict::kFailed, rcode);
+  act(pending, resolver_->next_try(pending, snapshot_->routes, now_), nullptr);
+}
+
+void MissHandler::fail(Pending& pending, dns::Rcode rcode) {
+  stats_.upstream[stats::Upstream::kGaveUp].add();
+  const cache::Key key = pending.key();
+  const cache::Encoded encoded = cache::encode_bare(
+      key, failure_for_clients(rcode), snapshot_->cache.failure_ttl_sec, now_sec_, *scratch_);
+  keep(key, {scratch_->data(), encoded.size_bytes});
+  finish(pending, {scratch_->data(), failure_for_clients(rcode), 0});
+}
+
+// A failure does not displace an answer (RFC 9520 §3.2), nor one fetched without DO one with.
+void MissHandler::keep(const cache::Key& key, Bytes entry) {
+  const cache::EntryView fresh(entry.data());
+  const uint8_t* found = partition_.find(key.hash);
+  if (serves(found, key, false, now_sec_)) {
+    const cache::EntryView kept(found);
+    const bool failure_over_answer = is_failure(fresh.rcode()) && !is_failure(kept.rcode());
+    const bool without_do_over_with = (kept.flags() & cache::kEntryFetchedWithDo) != 0 &&
+                                      (fresh.flags() & cache::kEntryFetchedWithDo) == 0;
+    if (failure_over_answer || (without_do_over_with && !is_failure(kept.rcode()))) return;
+  }
+  (void)partition_.insert(key.hash, entry);  // a rejected entry is counted there
+}
+
+void MissHandler::finish(Pending& pending, const Result& result) {
+  while (const Waiter* waiter = resolver_->take_waiter(pending))
+    answer_waiter(pending, *waiter, result);
+  resolver_->finish(pending);
+}
+
+void MissHandler::answer_waiter(const Pending& pending, const Waiter& waiter,
+                                const Result& result) {
+  stats_.miss_latency.record(node_.clock().ns_between(waiter.arrived, now_));
+  rte_mbuf* mbuf = rte_pktmbuf_alloc(node_.pool());
+  if (mbuf == nullptr) {
+    stats_.query_drops[stats::QueryDrop::kNoMbuf].add();
+    return;
+  }
+  net::DatagramHeaders headers = reply_headers_of(waiter);
+  headers.source_mac = node_.ports()[waiter.port_index].mac;
+  auto* frame = rte_pktmbuf_mtod(mbuf, uint8_t*);
+  uint8_t* message = frame + headers.bytes();
+  const MutableBytes room(message,
+                          static_cast<size_t>(mbuf->buf_len - mbuf->data_off - headers.bytes()));
+
+  const dns::Query query = query_of(waiter, pending.name_bytes, pending.type);
+  restore_case(waiter, pending.name_view(), message + dns::kHeaderBytes);
+  uint8_t* type = message + dns::kHeaderBytes + pending.name_bytes;
+  store_be16(type, pending.type);
+  store_be16(type + 2, query.qclass);
+  const size_t bytes =
+      result.entry != nullptr
+          ? cache::build_reply(cache::EntryView(result.entry), query, reply_options(), room).bytes
+          : dns::write_empty_reply(room, query, result.rcode, result.flags,
+                                   snapshot_->edns.udp_size);
+  const uint16_t length = net::write_datagram(frame, headers, static_cast<uint16_t>(bytes));
+  mbuf->data_len = length;
+  mbuf->pkt_len = length;
+  transmitter_.send(mbuf, waiter.port_index, tag_of(result.rcode));
+}
+
+void MissHandler::tick() {
+  for (int i = 0; i < kMaxExpiriesPerRound; ++i) {
+    Pending* pending = resolver_->next_expired(now_);
+    if (pending == nullptr) break;
+    fail(*pending, dns::Rcode::kServFail);
+  }
+  for (int i = 0; i < kMaxExpiriesPerRound; ++i) {
+    Pending* pending = resolver_->next_timed_out(now_);
+    if (pending == nullptr) break;
+    act(*pending, resolver_->next_try(*pending, snapshot_->routes, now_), nullptr);
+  }
+  stats_.waiting.set(resolver_->waiting());
+  stats_.pending.set(resolver_->pending());
+}
+
+}  // namespace wirecache::worker

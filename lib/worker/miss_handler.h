@@ -1,0 +1,79 @@
+// The owner's side of a miss: joins or starts the question, sends its tries, takes its answer into
+// the cache and answers everybody who waits (SEMANTICS "Upstream queries", "Upstream answers").
+//
+// Invariant: each client query given to miss() is answered, dropped under a counted reason, or
+// waits, and none waits beyond the deadline. Owner: one worker, for the keys of its own partition.
+// Takes the mbufs that it is given. begin_round() first in each round: it sets the time and the
+// snapshot that the round uses.
+#pragma once
+
+#include <rte_mbuf.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "lib/cache/entry_codec.h"
+#include "lib/config/config.h"
+#include "lib/upstream/resolver.h"
+#include "lib/upstream/upstream_query.h"
+#include "lib/worker/node.h"
+#include "lib/worker/packet.h"
+#include "lib/worker/transmitter.h"
+
+namespace wirecache::worker {
+
+class MissHandler {
+ public:
+  MissHandler(Node& node, unsigned worker, std::unique_ptr<upstream::Resolver> resolver,
+              Transmitter& transmitter);
+
+  void begin_round(const Snapshot* snapshot, TscTime now);
+  // A client's query whose key is ours and that was not found. packet.key need not be set.
+  void miss(Packet& packet);
+  // A datagram to a source port of ours.
+  void answer(Packet& packet);
+  // Time-outs and deadlines, a bounded number a round.
+  void tick();
+  // Whether nobody waits and nothing is asked.
+  bool idle() const { return resolver_->pending() == 0; }
+
+ private:
+  // What a question's waiters are told: an entry, or no records with rcode and flags.
+  struct Result {
+    const uint8_t* entry = nullptr;
+    dns::Rcode rcode = dns::Rcode::kNoError;
+    uint16_t flags = 0;
+  };
+
+  void start(upstream::Pending& pending, rte_mbuf* reuse);
+  void act(upstream::Pending& pending, upstream::Resolver::TryStatus status, rte_mbuf* reuse);
+  void transmit_query(const upstream::Pending& pending, rte_mbuf* mbuf);
+  bool came_from_server(const upstream::Pending& pending, const net::Frame& frame) const;
+  void take_answer(upstream::Pending& pending, const upstream::JudgedAnswer& judged, Bytes message);
+  void take_usable(upstream::Pending& pending, Bytes message);
+  void server_failed(upstream::Pending& pending, dns::Rcode rcode);
+  void fail(upstream::Pending& pending, dns::Rcode rcode);
+  void keep(const cache::Key& key, Bytes entry);
+  void finish(upstream::Pending& pending, const Result& result);
+  void answer_waiter(const upstream::Pending& pending, const upstream::Waiter& waiter,
+                     const Result& result);
+  cache::ReplyOptions reply_options() const;
+
+  Node& node_;
+  unsigned worker_;
+  cache::Partition& partition_;
+  stats::WorkerStats& stats_;
+  Transmitter& transmitter_;
+  std::unique_ptr<upstream::Resolver> resolver_;
+  const Snapshot* snapshot_ = nullptr;
+  TscTime now_;
+  uint32_t now_sec_ = 0;
+  cache::KeyBuffer key_bytes_;
+  std::unique_ptr<std::array<uint8_t, cache::kMaxEntryBytes>> scratch_;
+};
+
+// Whether the entry found for `key` answers a client now.
+bool serves(const uint8_t* entry, const cache::Key& key, bool dnssec_ok, uint32_t now_sec);
+
+}  // namespace wirecache::worker

@@ -1,0 +1,98 @@
+// What the workers of one NUMA node share.
+//
+// Created and destroyed by main, outlives the workers. Workers read partitions of each other under
+// the RCU variable, pass mbufs through the rings, and read snapshot and phase; nothing else is
+// shared. Nodes share nothing with each other.
+#pragma once
+
+#include <rte_mempool.h>
+#include <rte_rcu_qsbr.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/base/clock.h"
+#include "lib/base/expected.h"
+#include "lib/base/hash.h"
+#include "lib/base/ip_address.h"
+#include "lib/cache/partition.h"
+#include "lib/config/config.h"
+#include "lib/stats/worker_stats.h"
+#include "lib/worker/handover.h"
+#include "lib/worker/queue_plan.h"
+#include "lib/worker/snapshot.h"
+
+namespace wirecache::worker {
+
+// What a worker must know of a port to send and receive on it.
+struct PortRef {
+  uint16_t ethdev_id = 0;
+  uint16_t queues = 1;
+  MacAddress mac;
+};
+
+enum class Phase : uint8_t {
+  kRunning,
+  kDraining,  // no new client queries; those that wait are answered or failed
+  kStopped,   // workers leave their loop
+};
+
+struct NodeOptions {
+  std::string name = "node0";  // unique in the process, at most 8 bytes
+  int numa_node = 0;
+  unsigned workers = 1;
+  TscClock clock{1};
+  HashSecret secret;
+  rte_mempool* pool = nullptr;  // mbufs with a private area of at least kHandoverBytes
+  std::vector<PortRef> ports;
+  config::CacheConfig cache;
+};
+
+class Node {
+ public:
+  static Expected<std::unique_ptr<Node>> create(NodeOptions options);
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  unsigned workers() const { return options_.workers; }
+  unsigned main_lcore() const { return options_.workers; }  // main's place among the rings
+  int numa_node() const { return options_.numa_node; }
+  const std::string& name() const { return options_.name; }
+  const TscClock& clock() const { return options_.clock; }
+  const HashSecret& secret() const { return options_.secret; }
+  rte_mempool* pool() const { return options_.pool; }
+  const std::vector<PortRef>& ports() const { return options_.ports; }
+  const QueuePlan& plan() const { return plan_; }
+  rte_rcu_qsbr* rcu() const { return rcu_; }
+  HandoverRings& rings() { return *rings_; }
+  cache::Partition& partition(unsigned worker) { return *partitions_[worker]; }
+  stats::WorkerStats& stats(unsigned worker) { return stats_[worker]; }
+
+  const Snapshot* snapshot() const { return snapshot_.load(std::memory_order_acquire); }
+  // Main: publishes a new snapshot and frees the one before when no worker can see it any more.
+  // Waits for a burst of each running worker.
+  void publish(std::unique_ptr<const Snapshot> snapshot);
+
+  Phase phase() const { return phase_.load(std::memory_order_acquire); }
+  void set_phase(Phase phase) { phase_.store(phase, std::memory_order_release); }
+
+ private:
+  explicit Node(NodeOptions options);
+  Expected<void> create_parts();
+
+  NodeOptions options_;
+  QueuePlan plan_;
+  rte_rcu_qsbr* rcu_ = nullptr;
+  std::unique_ptr<stats::WorkerStats[]> stats_;
+  std::unique_ptr<HandoverRings> rings_;
+  std::vector<std::unique_ptr<cache::Partition>> partitions_;
+  std::unique_ptr<const Snapshot> current_;
+  std::atomic<const Snapshot*> snapshot_{nullptr};
+  std::atomic<Phase> phase_{Phase::kRunning};
+};
+
+}  // namespace wirecache::worker

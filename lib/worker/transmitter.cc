@@ -1,0 +1,83 @@
+#include "lib/worker/transmitter.h"
+
+#include <rte_ethdev.h>
+
+namespace wirecache::worker {
+
+Transmitter::Transmitter(Node& node, unsigned worker)
+    : node_(node), worker_(worker), stats_(node.stats(worker)), batches_(node.ports().size()) {}
+
+Transmitter::~Transmitter() {
+  for (Batch& batch : batches_) rte_pktmbuf_free_bulk(batch.mbufs.data(), batch.count);
+}
+
+void Transmitter::send(rte_mbuf* mbuf, uint8_t port_index, TransmitTag tag) {
+  if (node_.plan().transmit[worker_][port_index] == QueuePlan::kNoQueue) {
+    relay(mbuf, port_index, tag);
+    return;
+  }
+  Batch& batch = batches_[port_index];
+  batch.mbufs[batch.count] = mbuf;
+  batch.tags[batch.count] = tag;
+  if (++batch.count == kBatch) flush_port(port_index);
+}
+
+void Transmitter::reply(Packet& packet, uint16_t message_bytes, dns::Rcode rcode) {
+  rte_mbuf* mbuf = packet.mbuf;
+  const uint16_t bytes = net::make_reply_frame(packet.data, packet.frame, message_bytes);
+  mbuf->data_len = bytes;
+  mbuf->pkt_len = bytes;
+  mbuf->ol_flags = 0;
+  send(mbuf, packet.port_index, tag_of(rcode));
+}
+
+void Transmitter::relay(rte_mbuf* mbuf, uint8_t port_index, TransmitTag tag) {
+  Handover& handover = handover_of(mbuf);
+  handover.kind = HandoverKind::kTransmit;
+  handover.port_index = port_index;
+  handover.tag = tag;
+  if (node_.rings().push(worker_, node_.plan().relay[worker_][port_index], mbuf)) return;
+  rte_pktmbuf_free(mbuf);
+  count_dropped(tag);
+}
+
+void Transmitter::flush() {
+  for (size_t port = 0; port < batches_.size(); ++port) {
+    if (batches_[port].count != 0) flush_port(port);
+  }
+}
+
+void Transmitter::flush_port(size_t port_index) {
+  Batch& batch = batches_[port_index];
+  const auto queue = static_cast<uint16_t>(node_.plan().transmit[worker_][port_index]);
+  const uint16_t sent =
+      rte_eth_tx_burst(node_.ports()[port_index].ethdev_id, queue, batch.mbufs.data(), batch.count);
+  for (uint16_t i = 0; i < sent; ++i) count_sent(batch.tags[i]);
+  for (uint16_t i = sent; i < batch.count; ++i) {
+    rte_pktmbuf_free(batch.mbufs[i]);
+    count_dropped(batch.tags[i]);
+  }
+  batch.count = 0;
+}
+
+void Transmitter::count_sent(TransmitTag tag) {
+  if (tag < stats::kRcodes) {
+    stats_.responses[tag].add();
+  } else if (tag == kTagUpstreamQuery) {
+    stats_.upstream[stats::Upstream::kQuerySent].add();
+  } else {
+    stats_.kernel_packets_sent.add();
+  }
+}
+
+void Transmitter::count_dropped(TransmitTag tag) {
+  if (tag < stats::kRcodes) {
+    stats_.query_drops[stats::QueryDrop::kTxFull].add();
+  } else if (tag == kTagUpstreamQuery) {
+    stats_.upstream[stats::Upstream::kUnreachable].add();
+  } else {
+    stats_.kernel_packets_dropped.add();
+  }
+}
+
+}  // namespace wirecache::worker

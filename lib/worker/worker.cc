@@ -1,0 +1,345 @@
+#include "lib/worker/worker.h"
+
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+#include <rte_prefetch.h>
+#include <sched.h>
+
+#include <utility>
+
+#include "lib/dns/reply.h"
+
+namespace wirecache::worker {
+
+using dns::QueryStatus;
+using stats::Drop;
+using stats::Outcome;
+using stats::QueryDrop;
+
+Expected<std::unique_ptr<Worker>> Worker::create(Node& node, WorkerOptions options) {
+  upstream::ResolverOptions resolver{
+      .name = node.name() + "-q" + std::to_string(options.id),
+      .worker = options.id,
+      .workers = node.workers(),
+      .numa_node = node.numa_node(),
+      .clock = node.clock(),
+      .upstream = options.upstream,
+      .random = options.random,
+      .stats = &node.stats(options.id),
+  };
+  auto made = upstream::Resolver::create(std::move(resolver));
+  if (!made) return Unexpected(std::move(made.error()));
+  return std::unique_ptr<Worker>(new Worker(node, std::move(options), std::move(*made)));
+}
+
+Worker::Worker(Node& node, WorkerOptions options, std::unique_ptr<upstream::Resolver> resolver)
+    : node_(node),
+      id_(options.id),
+      stats_(node.stats(id_)),
+      transmitter_(node, id_),
+      misses_(node, id_, std::move(resolver), transmitter_) {}
+
+void Worker::go_online() {
+  rte_rcu_qsbr_thread_register(node_.rcu(), id_);
+  rte_rcu_qsbr_thread_online(node_.rcu(), id_);
+}
+
+void Worker::go_offline() {
+  rte_rcu_qsbr_thread_offline(node_.rcu(), id_);
+  rte_rcu_qsbr_thread_unregister(node_.rcu(), id_);
+}
+
+void Worker::run(config::IdlePolicy idle) {
+  go_online();
+  while (node_.phase() != Phase::kStopped) {
+    const bool busy = poll(TscTime{rte_rdtsc()});
+    if (!busy && idle == config::IdlePolicy::kYield) sched_yield();
+  }
+  go_offline();
+}
+
+bool Worker::poll(TscTime now) {
+  begin_round(now);
+  bool busy = false;
+  for (const QueueRef queue : node_.plan().polled[id_]) busy |= receive(queue);
+  busy |= receive_handovers();
+  misses_.tick();
+  transmitter_.flush();
+  node_.partition(id_).maintain();
+  return busy;
+}
+
+// Nothing of an earlier round is referred to any more: entries and snapshot may go.
+void Worker::begin_round(TscTime now) {
+  rte_rcu_qsbr_quiescent(node_.rcu(), id_);
+  if (hits_in_round_ != 0) {
+    stats_.hit_latency.record(node_.clock().ns_between(now_, now), hits_in_round_);
+    hits_in_round_ = 0;
+  }
+  snapshot_ = node_.snapshot();
+  draining_ = node_.phase() != Phase::kRunning;
+  now_ = now;
+  now_sec_ = node_.clock().seconds(now);
+  misses_.begin_round(snapshot_, now);
+  stats_.polls.add();
+}
+
+bool Worker::receive(QueueRef queue) {
+  std::array<rte_mbuf*, kBurstPackets> mbufs;
+  const PortRef& port = node_.ports()[queue.port_index];
+  const uint16_t count = rte_eth_rx_burst(port.ethdev_id, queue.queue, mbufs.data(), kBurstPackets);
+  if (count == 0) return false;
+  stats_.received.add(count);
+  classify_burst(mbufs.data(), count, queue.port_index);
+  parse_burst();
+  look_up_burst();
+  answer_burst();
+  return true;
+}
+
+// What is not a client's query leaves here: to main, to an answer's owner, or dropped.
+void Worker::classify_burst(rte_mbuf** mbufs, uint16_t count, uint8_t port_index) {
+  queries_.count = 0;
+  for (uint16_t i = 0; i < count; ++i) rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void*));
+  for (uint16_t i = 0; i < count; ++i) {
+    Packet& packet = packets_[i];
+    packet.take(mbufs[i]);
+    packet.arrived = now_;
+    packet.port_index = port_index;
+    const Classified what = classify(*snapshot_, node_.ports()[port_index], packet);
+    switch (what.kind) {
+      case PacketKind::kClientQuery:
+        queries_.add(packet);
+        break;
+      case PacketKind::kUpstreamAnswer:
+        hand_answer(packet);
+        break;
+      case PacketKind::kPunt:
+        punt(packet);
+        break;
+      case PacketKind::kDrop:
+        drop(packet, what.drop);
+        break;
+    }
+  }
+}
+
+// What needs no look-up is answered here; the rest gets its key.
+void Worker::parse_burst() {
+  lookups_.count = 0;
+  for (uint16_t i = 0; i < queries_.count; ++i) {
+    Packet& packet = *queries_.packets[i];
+    const QueryStatus status = dns::parse_query(packet.message(), packet.query);
+    if (drop_if_silent(packet, status) || !admit(packet)) continue;
+    if (status != QueryStatus::kOk) {
+      answer_unlooked(packet, status);
+      continue;
+    }
+    packet.key = packet.key_bytes.make(node_.secret(), packet.question_name(), packet.query.qtype,
+                                       packet.query.cd(), 0);
+    lookups_.add(packet);
+  }
+}
+
+// One bulk look-up for each partition that owns a key of the burst, then the entries are
+// prefetched.
+void Worker::look_up_burst() {
+  const uint16_t count = lookups_.count;
+  std::array<uint32_t, kBurstPackets> owners;
+  for (uint16_t i = 0; i < count; ++i)
+    owners[i] = owner_of(lookups_.packets[i]->key.hash, node_.workers());
+  uint64_t done = 0;
+  for (uint16_t first = 0; first < count; ++first) {
+    if ((done >> first & 1) != 0) continue;
+    std::array<uint64_t, kBurstPackets> hashes;
+    std::array<uint16_t, kBurstPackets> places;
+    std::array<const uint8_t*, kBurstPackets> found;
+    size_t n = 0;
+    for (uint16_t i = first; i < count; ++i) {
+      if (owners[i] != owners[first]) continue;
+      hashes[n] = lookups_.packets[i]->key.hash;
+      places[n++] = i;
+      done |= uint64_t{1} << i;
+    }
+    node_.partition(owners[first]).find_bulk({hashes.data(), n}, found.data());
+    for (size_t i = 0; i < n; ++i) {
+      lookups_.packets[places[i]]->entry = found[i];
+      if (found[i] == nullptr) continue;
+      rte_prefetch0(found[i]);
+      rte_prefetch0(found[i] + RTE_CACHE_LINE_SIZE);
+    }
+  }
+}
+
+void Worker::answer_burst() {
+  for (uint16_t i = 0; i < lookups_.count; ++i) {
+    Packet& packet = *lookups_.packets[i];
+    if (serves(packet.entry, packet.key, packet.query.edns.dnssec_ok, now_sec_)) {
+      answer_hit(packet);
+    } else if (packet.query.rd()) {
+      hand_miss(packet);
+    } else {
+      refuse(packet);
+    }
+  }
+}
+
+// Messages that must not be answered (an answer could loop).
+bool Worker::drop_if_silent(Packet& packet, QueryStatus status) {
+  if (status == QueryStatus::kDropShort) {
+    drop(packet, Drop::kShortMessage);
+  } else if (status == QueryStatus::kDropResponse) {
+    drop(packet, Drop::kUnwantedResponse);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// Counts the packet as a client's query, unless it is turned away here.
+bool Worker::admit(Packet& packet) {
+  if (draining_) {
+    drop(packet, Drop::kStopping);
+    return false;
+  }
+  const bool allowed = snapshot_->clients.allows(packet.frame.source);
+  if (!allowed && snapshot_->refuse == config::RefuseAction::kDrop) {
+    drop(packet, Drop::kClientRefused);
+    return false;
+  }
+  stats_.client_queries.add();
+  if (!allowed) refuse(packet);
+  return allowed;
+}
+
+void Worker::answer_unlooked(Packet& packet, QueryStatus status) {
+  switch (status) {
+    case QueryStatus::kNotImp:
+      stats_.outcomes[Outcome::kMalformed].add();
+      reply_empty(packet, dns::Rcode::kNotImp);
+      return;
+    case QueryStatus::kBadVers:
+      stats_.outcomes[Outcome::kMalformed].add();
+      reply_empty(packet, dns::Rcode::kBadVers);
+      return;
+    case QueryStatus::kAny: {
+      stats_.outcomes[Outcome::kLocal].add();
+      const size_t bytes =
+          dns::write_any_reply(packet.reply_room(), packet.query, snapshot_->edns.udp_size);
+      transmitter_.reply(packet, static_cast<uint16_t>(bytes), dns::Rcode::kNoError);
+      return;
+    }
+    case QueryStatus::kRefusedClass:
+    case QueryStatus::kRefusedType:
+    case QueryStatus::kChaos:
+    case QueryStatus::kSigned:
+      refuse(packet);
+      return;
+    default:
+      stats_.outcomes[Outcome::kMalformed].add();
+      reply_empty(packet, dns::Rcode::kFormErr);
+  }
+}
+
+void Worker::refuse(Packet& packet) {
+  stats_.outcomes[Outcome::kRefused].add();
+  reply_empty(packet, dns::Rcode::kRefused);
+}
+
+void Worker::reply_empty(Packet& packet, dns::Rcode rcode) {
+  const size_t bytes =
+      dns::write_empty_reply(packet.reply_room(), packet.query, rcode, 0, snapshot_->edns.udp_size);
+  transmitter_.reply(packet, static_cast<uint16_t>(bytes), rcode);
+}
+
+void Worker::answer_hit(Packet& packet) {
+  const cache::EntryView entry(packet.entry);
+  const cache::ReplyOptions options{now_sec_, snapshot_->edns.udp_size,
+                                    snapshot_->edns.max_reply_bytes};
+  const auto reply = cache::build_reply(entry, packet.query, options, packet.reply_room());
+  stats_.outcomes[Outcome::kHit].add();
+  ++hits_in_round_;
+  transmitter_.reply(packet, reply.bytes, entry.rcode());
+}
+
+void Worker::hand_miss(Packet& packet) {
+  const uint32_t owner = owner_of(packet.key.hash, node_.workers());
+  if (owner == id_) {
+    misses_.miss(packet);
+    return;
+  }
+  Handover& handover = handover_of(packet.mbuf);
+  handover.kind = HandoverKind::kMiss;
+  handover.port_index = packet.port_index;
+  handover.hash = packet.key.hash;
+  handover.arrived = packet.arrived;
+  handover.query = packet.query;
+  handover.frame = packet.frame;
+  if (node_.rings().push(id_, owner, packet.mbuf)) return;
+  rte_pktmbuf_free(packet.mbuf);
+  stats_.outcomes[Outcome::kMiss].add();
+  stats_.query_drops[QueryDrop::kOwnerRingFull].add();
+}
+
+void Worker::hand_answer(Packet& packet) {
+  const unsigned owner = upstream::worker_of_source_port(
+      packet.frame.destination_port, snapshot_->first_source_port, node_.workers());
+  if (owner == id_) {
+    misses_.answer(packet);
+    return;
+  }
+  Handover& handover = handover_of(packet.mbuf);
+  handover.kind = HandoverKind::kAnswer;
+  handover.port_index = packet.port_index;
+  handover.arrived = packet.arrived;
+  handover.frame = packet.frame;
+  if (!node_.rings().push(id_, owner, packet.mbuf)) drop(packet, Drop::kHandoverRingFull);
+}
+
+void Worker::punt(Packet& packet) {
+  Handover& handover = handover_of(packet.mbuf);
+  handover.kind = HandoverKind::kPunt;
+  handover.port_index = packet.port_index;
+  if (node_.rings().push(id_, node_.main_lcore(), packet.mbuf)) {
+    stats_.punted.add();
+  } else {
+    drop(packet, Drop::kPuntRingFull);
+  }
+}
+
+void Worker::drop(Packet& packet, Drop reason) {
+  rte_pktmbuf_free(packet.mbuf);
+  stats_.drops[reason].add();
+}
+
+bool Worker::receive_handovers() {
+  bool busy = false;
+  for (unsigned from = 0; from < node_.rings().lcores(); ++from) {
+    if (from == id_) continue;
+    std::array<rte_mbuf*, kBurstPackets> mbufs;
+    const unsigned count = node_.rings().pop(from, id_, mbufs.data(), kBurstPackets);
+    for (unsigned i = 0; i < count; ++i) take_handover(mbufs[i]);
+    busy |= count != 0;
+  }
+  return busy;
+}
+
+void Worker::take_handover(rte_mbuf* mbuf) {
+  const Handover& handover = handover_of(mbuf);
+  if (handover.kind == HandoverKind::kTransmit) {
+    transmitter_.send(mbuf, handover.port_index, handover.tag);
+    return;
+  }
+  handed_.take(mbuf);
+  handed_.port_index = handover.port_index;
+  handed_.arrived = handover.arrived;
+  handed_.frame = handover.frame;
+  if (handover.kind == HandoverKind::kMiss) {
+    handed_.query = handover.query;
+    misses_.miss(handed_);
+  } else {
+    misses_.answer(handed_);
+  }
+}
+
+}  // namespace wirecache::worker

@@ -1,0 +1,245 @@
+// Misses when the upstream misbehaves: nothing wrong is told, everybody is answered, nothing leaks.
+#include <gtest/gtest.h>
+
+#include "tests/support/rig.h"
+
+namespace wirecache::worker {
+namespace {
+
+using stats::Drop;
+using stats::Upstream;
+using testing::a_record;
+using testing::AnswerSpec;
+using testing::QuerySpec;
+using testing::Rig;
+using testing::RigOptions;
+using testing::Sent;
+using testing::Wire;
+
+class UpstreamFaults : public ::testing::Test {
+ protected:
+  Sent ask_upstream(Rig& rig, const QuerySpec& spec = {}) {
+    rig.ask(testing::make_query(spec));
+    rig.poll();
+    auto upstream = rig.traffic().upstream;
+    EXPECT_EQ(upstream.size(), 1u);
+    return upstream.empty() ? Sent{} : upstream[0];
+  }
+  Wire good_answer(const Sent& query) {
+    return testing::make_answer(query.message, {.answer = {a_record("www.example.com", 300)}});
+  }
+  std::vector<Sent> replies_after(Rig& rig) {
+    rig.poll();
+    return rig.traffic().replies;
+  }
+};
+
+TEST_F(UpstreamFaults, OnlyTheMatchingAnswerIsTaken) {
+  Rig rig;
+  const Sent query = ask_upstream(rig);
+  const Wire good = good_answer(query);
+  const auto send = [&](auto change) {
+    Sent forged = query;
+    Wire message = good;
+    change(forged, message);
+    rig.answer(forged, message);
+    EXPECT_TRUE(replies_after(rig).empty());
+  };
+  send([](Sent&, Wire& m) { m[0] ^= 0x40; });                         // ID
+  send([](Sent&, Wire& m) { m[13] = 'q'; });                          // name
+  send([](Sent&, Wire& m) { m[30] = 28; });                           // type
+  send([](Sent&, Wire& m) { m[32] = 3; });                            // class
+  send([](Sent&, Wire& m) { m[2] &= 0x7f; });                         // QR
+  send([](Sent&, Wire& m) { m[2] |= 0x10; });                         // opcode
+  send([](Sent& s, Wire&) { s.headers.destination.bytes[3] = 99; });  // address
+  send([](Sent& s, Wire&) { s.headers.destination_port = 5353; });    // port
+  send([](Sent& s, Wire&) { s.headers.source_port ^= 0x100; });       // our port
+  send([](Sent&, Wire& m) { m.pop_back(); });                         // cut
+  EXPECT_EQ(rig.drops(Drop::kUpstreamUnmatched), 2u);
+  EXPECT_EQ(rig.drops(Drop::kUpstreamMismatch), 7u);
+  EXPECT_EQ(rig.drops(Drop::kUpstreamMalformed), 1u);
+  EXPECT_EQ(rig.sum(&stats::WorkerStats::upstream_answers_taken), 0u);
+
+  rig.answer(query, good);
+  EXPECT_EQ(replies_after(rig).size(), 1u);
+  rig.answer(query, good);  // at most one answer counts
+  EXPECT_TRUE(replies_after(rig).empty());
+  EXPECT_EQ(rig.drops(Drop::kUpstreamUnmatched), 3u);
+  EXPECT_EQ(rig.accounting(), "");
+  EXPECT_EQ(rig.mbufs_in_use(), 0u);
+}
+
+TEST_F(UpstreamFaults, SilenceIsTriedOnTheNextServerThenServfailByTheDeadline) {
+  Rig rig;
+  std::vector<Sent> asked = {ask_upstream(rig)};
+  std::vector<Sent> replies;
+  unsigned waited_ms = 0;
+  while (replies.empty() && waited_ms < 3000) {
+    rig.advance_ms(10);
+    waited_ms += 10;
+    rig.poll();
+    auto traffic = rig.traffic();
+    asked.insert(asked.end(), traffic.upstream.begin(), traffic.upstream.end());
+    replies = traffic.replies;
+  }
+  EXPECT_EQ(waited_ms, 1900u);
+  ASSERT_EQ(replies.size(), 1u);
+  EXPECT_EQ(testing::rcode_of(replies[0].message), 2u);
+  ASSERT_EQ(asked.size(), 5u);  // at 0, 400, 800, 1200 and 1600 ms
+  EXPECT_NE(asked[0].headers.destination, asked[1].headers.destination);
+  EXPECT_EQ(rig.upstream(Upstream::kTimeout), 5u);
+  EXPECT_EQ(rig.upstream(Upstream::kGaveUp), 1u);
+  EXPECT_EQ(rig.accounting(), "");
+  EXPECT_EQ(rig.mbufs_in_use(), 0u);
+  // RFC 9520 §3.2: the failure is remembered, at least 1 s (5 s by default), and then asked again.
+  rig.advance_ms(1000);
+  rig.ask(testing::make_query({}));
+  rig.poll();
+  auto traffic = rig.traffic();
+  EXPECT_TRUE(traffic.upstream.empty());
+  ASSERT_EQ(traffic.replies.size(), 1u);
+  EXPECT_EQ(testing::rcode_of(traffic.replies[0].message), 2u);
+  rig.advance_ms(5000);
+  ask_upstream(rig);
+}
+
+TEST_F(UpstreamFaults, FailureGoesToTheNextServerAndItsAnswerCounts) {
+  Rig rig;
+  const Sent first = ask_upstream(rig);
+  rig.answer(first, testing::make_answer(first.message, {.flags = 0x8182}));
+  rig.poll();
+  auto traffic = rig.traffic();
+  EXPECT_TRUE(traffic.replies.empty());
+  ASSERT_EQ(traffic.upstream.size(), 1u);
+  EXPECT_NE(traffic.upstream[0].headers.destination, first.headers.destination);
+  rig.answer(traffic.upstream[0], good_answer(traffic.upstream[0]));
+  const auto replies = replies_after(rig);
+  ASSERT_EQ(replies.size(), 1u);
+  EXPECT_EQ(testing::rcode_of(replies[0].message), 0u);
+  EXPECT_EQ(rig.accounting(), "");
+}
+
+TEST_F(UpstreamFaults, RefusedByAllIsRefused) {
+  Rig rig;
+  Sent query = ask_upstream(rig);
+  rig.answer(query, testing::make_answer(query.message, {.flags = 0x8185}));
+  rig.poll();
+  const auto next = rig.traffic().upstream;
+  ASSERT_EQ(next.size(), 1u);
+  rig.answer(next[0], testing::make_answer(next[0].message, {.flags = 0x8185}));
+  const auto replies = replies_after(rig);
+  ASSERT_EQ(replies.size(), 1u);
+  EXPECT_EQ(testing::rcode_of(replies[0].message), 5u);
+}
+
+// RFC 6891 §6.2.2: FORMERR to a query with EDNS is asked again without it, of the same server.
+TEST_F(UpstreamFaults, FormErrIsAskedAgainWithoutEdns) {
+  Rig rig;
+  const Sent query = ask_upstream(rig);
+  rig.answer(query, testing::make_answer(query.message, {.flags = 0x8181}));
+  rig.poll();
+  const auto again = rig.traffic().upstream;
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].headers.destination, query.headers.destination);
+  EXPECT_EQ(testing::get16(again[0].message, 10), 0u) << "no OPT";
+  rig.answer(again[0], good_answer(again[0]));
+  EXPECT_EQ(replies_after(rig).size(), 1u);
+}
+
+// An upstream's TC=1 is passed on and not kept.
+TEST_F(UpstreamFaults, TruncatedAnswersArePassedOnAndNotKept) {
+  Rig rig;
+  const Sent query = ask_upstream(rig);
+  Wire truncated = good_answer(query);
+  truncated[2] |= 0x02;
+  rig.answer(query, truncated);
+  const auto replies = replies_after(rig);
+  ASSERT_EQ(replies.size(), 1u);
+  EXPECT_TRUE(testing::tc_of(replies[0].message));
+  EXPECT_EQ(testing::answers_of(replies[0].message), 0u);
+  ask_upstream(rig);
+  EXPECT_EQ(rig.node().stats(0).cache_entries.value(), 0u);
+}
+
+// TTL 0 goes to those who wait and is not kept.
+TEST_F(UpstreamFaults, TtlZeroIsUsedOnce) {
+  Rig rig;
+  const Sent query = ask_upstream(rig);
+  rig.answer(query,
+             testing::make_answer(query.message, {.answer = {a_record("www.example.com", 0)}}));
+  const auto replies = replies_after(rig);
+  ASSERT_EQ(replies.size(), 1u);
+  EXPECT_EQ(testing::answers_of(replies[0].message), 1u);
+  ask_upstream(rig);
+}
+
+// RFC 2308 §5: NXDOMAIN with a SOA is kept for min(SOA TTL, MINIMUM).
+TEST_F(UpstreamFaults, NegativeAnswersAreKept) {
+  Rig rig;
+  const Sent query = ask_upstream(rig);
+  rig.answer(query,
+             testing::make_answer(
+                 query.message,
+                 {.flags = 0x8183, .authority = {testing::soa_record("example.com", 900, 60)}}));
+  EXPECT_EQ(replies_after(rig).size(), 1u);
+  rig.advance_ms(59'000);
+  rig.ask(testing::make_query({}));
+  rig.poll();
+  const auto traffic = rig.traffic();
+  ASSERT_EQ(traffic.replies.size(), 1u);
+  EXPECT_EQ(testing::rcode_of(traffic.replies[0].message), 3u);
+  rig.advance_ms(1'000);
+  ask_upstream(rig);
+}
+
+TEST_F(UpstreamFaults, OverloadIsServfailAtOnceAndNothingIsLost) {
+  Rig rig;  // 256 pending questions
+  for (int i = 0; i < 400; ++i) {
+    rig.ask(testing::make_query({.name = "n" + std::to_string(i) + ".example"}));
+    rig.poll();
+  }
+  auto traffic = rig.traffic();
+  EXPECT_EQ(traffic.upstream.size(), 256u);
+  EXPECT_EQ(traffic.replies.size(), 144u);
+  for (const Sent& reply : traffic.replies) EXPECT_EQ(testing::rcode_of(reply.message), 2u);
+  EXPECT_EQ(rig.outcome(stats::Outcome::kOverload), 144u);
+  EXPECT_EQ(rig.mbufs_in_use(), 0u) << "no mbuf is held by those who wait";
+  EXPECT_EQ(rig.accounting(), "");
+  rig.advance_ms(1900);
+  rig.poll(8);
+  EXPECT_EQ(rig.traffic().replies.size(), 256u);
+  EXPECT_EQ(rig.accounting(), "");
+  EXPECT_EQ(rig.sum(&stats::WorkerStats::waiting), 0u);
+}
+
+TEST_F(UpstreamFaults, WithoutNeighboursQueriesWaitForOne) {
+  Rig rig;
+  rig.set_servers_usable(false);
+  rig.ask(testing::make_query({}));
+  rig.poll();
+  EXPECT_TRUE(rig.sent().empty());
+  rig.set_servers_usable(true);
+  rig.advance_ms(400);
+  rig.poll();
+  EXPECT_EQ(rig.traffic().upstream.size(), 1u);
+}
+
+// A failure does not displace an answer (RFC 9520 §3.2): here one that a DO=1 client did not get.
+TEST_F(UpstreamFaults, FailureDoesNotDisplaceAnAnswer) {
+  Rig rig;
+  const Sent query = ask_upstream(rig);
+  rig.answer(query, good_answer(query));
+  EXPECT_EQ(replies_after(rig).size(), 1u);
+  ask_upstream(rig, {.edns_flags = 0x8000});
+  rig.advance_ms(1900);
+  const auto failed = replies_after(rig);
+  ASSERT_EQ(failed.size(), 1u);
+  EXPECT_EQ(testing::rcode_of(failed[0].message), 2u);
+  rig.ask(testing::make_query({}));
+  const auto kept = replies_after(rig);
+  ASSERT_EQ(kept.size(), 1u);
+  EXPECT_EQ(testing::answers_of(kept[0].message), 1u);
+}
+
+}  // namespace
+}  // namespace wirecache::worker
