@@ -71,6 +71,7 @@ class Exporter::Service {
 
   // libmicrohttpd's access handler. It is called once with the headers, then with each part of a
   // body, then once at the end, which is where the answer is due.
+  // The number of parameters is the library's. NOLINTNEXTLINE(readability-function-size)
   static MHD_Result on_request(void* self, MHD_Connection* connection, const char* path,
                                const char* method, const char* /*version*/, const char* /*body*/,
                                size_t* body_bytes, void** seen_before) {
@@ -130,7 +131,7 @@ Exporter::~Exporter() {
   if (daemon_ != nullptr) MHD_stop_daemon(daemon_);
 }
 
-Expected<std::unique_ptr<Exporter>> Exporter::start(Options options) {
+Expected<std::unique_ptr<Exporter>> Exporter::start(const Options& options) {
   const auto address = IpAddress::parse(options.address);
   if (!address) return fail(cannot_listen(options, "not an IP address"));
   const auto listen_fd = open_listen_socket(*address, options.port);

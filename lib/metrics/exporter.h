@@ -38,7 +38,7 @@ class Exporter {
 
   // Listens and serves from when it returns. Error: one line, "metrics: cannot listen on
   // 127.0.0.1:9353: Address already in use".
-  static Expected<std::unique_ptr<Exporter>> start(Options options);
+  static Expected<std::unique_ptr<Exporter>> start(const Options& options);
 
   // Stops listening, closes all connections and waits for the thread to end.
   ~Exporter();

@@ -1,5 +1,7 @@
 #include "lib/net/checksum.h"
 
+#include <bit>
+
 namespace wirecache::net {
 namespace {
 
@@ -16,6 +18,12 @@ uint64_t load(const uint8_t* p) {
   Word word;
   std::memcpy(&word, p, sizeof word);
   return word;
+}
+
+// All 16 bytes whatever the family: behind an IPv4 address they are zero.
+uint64_t address_sum(const IpAddress& address) {
+  const uint8_t* p = address.bytes.data();
+  return add_with_carry(load<uint64_t>(p), load<uint64_t>(p + 8));
 }
 
 }  // namespace
@@ -49,20 +57,20 @@ uint64_t checksum_add(Bytes bytes, uint64_t sum) {
 }
 
 uint16_t checksum_finish(uint64_t sum) {
-  sum = (sum >> 32) + (sum & 0xffffffff);
-  sum = (sum >> 32) + (sum & 0xffffffff);
-  sum = (sum >> 16) + (sum & 0xffff);
-  sum = (sum >> 16) + (sum & 0xffff);
-  return __builtin_bswap16(static_cast<uint16_t>(~sum));
+  // The upper half of x + rotate(x) is the sum of both halves with the carry brought round.
+  const auto sum32 = static_cast<uint32_t>((sum + std::rotl(sum, 32)) >> 32);
+  const auto sum16 = static_cast<uint16_t>((sum32 + std::rotl(sum32, 16)) >> 16);
+  return __builtin_bswap16(static_cast<uint16_t>(~sum16));
 }
 
 uint16_t udp_checksum(Bytes udp, const IpAddress& source, const IpAddress& destination) {
   // Upper-layer length and protocol of the pseudo-header: the same words in both families.
   const auto length = static_cast<uint16_t>(udp.size());
-  uint64_t sum = uint64_t{__builtin_bswap16(length)} + __builtin_bswap16(kProtocolUdp);
-  sum = checksum_add(Bytes(source.bytes.data(), source.size()), sum);
-  sum = checksum_add(Bytes(destination.bytes.data(), destination.size()), sum);
-  return checksum_finish(checksum_add(udp, sum));
+  const uint64_t words = uint64_t{__builtin_bswap16(length)} + __builtin_bswap16(kProtocolUdp);
+  // Apart from the datagram's sum, so that the processor can work on both at once.
+  const uint64_t pseudo_header =
+      add_with_carry(address_sum(source), add_with_carry(address_sum(destination), words));
+  return checksum_finish(add_with_carry(checksum_add(udp, 0), pseudo_header));
 }
 
 }  // namespace wirecache::net

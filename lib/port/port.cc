@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint16_t kMaxAfPacketQueues = 16;  // RTE_PMD_AF_PACKET_MAX_RINGS
 
-constexpr uint64_t kRssFlows = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_IPV6_UDP_EX;
+constexpr uint64_t kRssFlows = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP;
 
 // Virtual drivers are told their queues when probed, so the count must be known before.
 uint16_t queues_to_probe(const config::PortConfig& config, unsigned workers) {

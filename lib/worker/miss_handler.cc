@@ -41,7 +41,6 @@ bool serves(const uint8_t* entry, const cache::Key& key, bool dnssec_ok, uint32_
 MissHandler::MissHandler(Node& node, unsigned worker, std::unique_ptr<Resolver> resolver,
                          Transmitter& transmitter)
     : node_(node),
-      worker_(worker),
       partition_(node.partition(worker)),
       stats_(node.stats(worker)),
       transmitter_(transmitter),

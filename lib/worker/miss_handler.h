@@ -61,7 +61,6 @@ class MissHandler {
   cache::ReplyOptions reply_options() const;
 
   Node& node_;
-  unsigned worker_;
   cache::Partition& partition_;
   stats::WorkerStats& stats_;
   Transmitter& transmitter_;

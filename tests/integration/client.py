@@ -69,13 +69,16 @@ class Reply:
 
 
 def canonical(rrsets, keep=lambda rrset: True):
-    """RRsets as a set: owner in lower case, type, the records' uncompressed wire form."""
+    """RRsets as a set: owner, class, type and data in DNSSEC's canonical form (RFC 4034 §6.2).
+
+    Which lowers the case of names only where DNSSEC does: all other bytes have to be the same.
+    """
     result = set()
     for rrset in rrsets:
         if keep(rrset):
             for record in rrset:
                 result.add((rrset.name.canonicalize().to_text(), rrset.rdclass, rrset.rdtype,
-                            record.to_wire()))
+                            record.to_digestable()))
     return result
 
 

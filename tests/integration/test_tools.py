@@ -28,9 +28,9 @@ def addresses(lab, v6):
 
 
 def run_inside(lab, *command, timeout=60):
-    return subprocess.run(["ip", "netns", "exec", lab.network.net.name, *command],
-                          capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                          timeout=timeout, check=False)
+    with lab.network.net.inside():
+        return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                              timeout=timeout, check=False)
 
 
 def output_without_ttl(text):

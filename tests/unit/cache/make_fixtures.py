@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Writes fixtures.inc: upstream answers of every common record type, and what a right reply holds.
 
-dnspython parses the records and renders them; the messages are framed here, so that each answer comes
-compressed in three ways. Run it again after a change and check the result in:
+dnspython parses the records and renders them; the messages are framed here, so that each answer
+comes compressed in three ways. Run it again after a change and check the result in:
     tests/unit/cache/make_fixtures.py > tests/unit/cache/fixtures.inc
 
 A record is written "owner ttl type rdata", with a mark before it:
@@ -209,7 +209,8 @@ def single_types():
     simple("MX", "example.com.", "MX", "10 mail.example.com.", "20 mail2.example.com.",
            "30 mx.provider.example.net.", "40 backup.provider.example.net.", "50 .")
     simple("NS", "example.com.", "NS", "ns1.example.com.", "NS2.Example.Com.", "ns.other.org.")
-    simple("PTR", "1.2.0.192.in-addr.arpa.", "PTR", "host.example.com.", "other.2.0.192.in-addr.arpa.")
+    simple("PTR", "1.2.0.192.in-addr.arpa.", "PTR", "host.example.com.",
+           "other.2.0.192.in-addr.arpa.")
     simple("SOA", "example.com.", "SOA",
            "ns1.example.com. hostmaster.example.com. 2024 7200 3600 1209600 900")
     simple("SOA of others", "example.com.", "SOA",
@@ -231,7 +232,8 @@ def single_types():
 def opaque_types():
     simple("HINFO", "example.com.", "HINFO", '"PDP-11" "UNIX"')
     simple("LOC", "example.com.", "LOC", "52 22 23.000 N 4 53 32.000 E -2.00m 0.00m 10000m 10m")
-    simple("CAA", "example.com.", "CAA", '0 issue "ca.example.net"', '128 iodef "mailto:a@example.com"')
+    simple("CAA", "example.com.", "CAA", '0 issue "ca.example.net"',
+           '128 iodef "mailto:a@example.com"')
     simple("TLSA", "_443._tcp.example.com.", "TLSA", "3 1 1 " + "ab" * 32)
     simple("SSHFP", "example.com.", "SSHFP", "4 2 " + "cd" * 32)
     simple("DS", "child.example.com.", "DS", "4242 13 2 " + "ef" * 32)
@@ -257,14 +259,16 @@ def opaque_types():
     simple("ISDN", "example.com.", "ISDN", '"150862028003217" "004"')
     simple("GPOS", "example.com.", "GPOS", "-32.6882 116.8652 10.0")
     simple("DHCID", "example.com.", "DHCID", "AAIBY2/AuCccgoJbsaxcQc9TUapptP69lOjxfNuVAA2kjEA=")
-    simple("IPSECKEY", "example.com.", "IPSECKEY", "10 3 2 gw.example.com. AQNRU3mG7TVTO2BkR47usntb102uFJtu")
+    simple("IPSECKEY", "example.com.", "IPSECKEY",
+           "10 3 2 gw.example.com. AQNRU3mG7TVTO2BkR47usntb102uFJtu")
     simple("TYPE65280", "example.com.", "TYPE65280", r"\# 4 0a000001", r"\# 0")
     simple("MINFO", "example.com.", "TYPE14", generic("admin.example.com.", "errors.example.com."))
     simple("MB", "example.com.", "TYPE7", generic("mail.example.com."))
 
 
 def chains():
-    case("CNAME asked for", "www.example.com.", "CNAME", answer="www.example.com. 60 CNAME web.example.com.")
+    case("CNAME asked for", "www.example.com.", "CNAME", answer="""
+        www.example.com. 60 CNAME web.example.com.""")
     case("alias", "www.example.com.", "A", answer="""
         www.example.com. 300 CNAME web.example.com.
         web.example.com. 60 A 192.0.2.1
@@ -299,7 +303,8 @@ def chains():
         -example.com. 200 MX 10 mail.EXAMPLE.com.
         example.com. 100 MX 20 mail.example.com.""")
     case("TTL beyond the maximum", "example.com.", "A", answer="example.com. 604800 A 192.0.2.1")
-    case("TTL with its top bit set", "example.com.", "A", answer="example.com. 4294967295 A 192.0.2.1")
+    case("TTL with its top bit set", "example.com.", "A", answer="""
+        example.com. 4294967295 A 192.0.2.1""")
     case("TTL 0", "example.com.", "A", status="kUseOnce", answer="example.com. 0 A 192.0.2.1")
     numbers = range(40)
     case("more names than one byte can count", "example.com.", "MX", answer="\n".join(
@@ -329,10 +334,11 @@ def authorities():
         svc.example.net. 300 AAAA 2001:db8::1
         -www.example.com. 300 A 192.0.2.2""")
     case("NXDOMAIN", "nope.example.com.", "A", rcode=NXDOMAIN, authority=SOA)
-    case("NXDOMAIN, SOA TTL below its MINIMUM", "nope.example.com.", "A", rcode=NXDOMAIN, authority="""
-        example.com. 60 SOA ns1.example.com. hostmaster.example.com. 2024 7200 3600 1209600 86400""")
+    case("NXDOMAIN, SOA TTL below its MINIMUM", "nope.example.com.", "A", rcode=NXDOMAIN,
+         authority="""
+        example.com. 60 SOA ns1.example.com. mail.example.com. 2024 7200 3600 1209600 86400""")
     case("NXDOMAIN, capped", "nope.example.com.", "A", rcode=NXDOMAIN, authority="""
-        example.com. 86400 SOA ns1.example.com. hostmaster.example.com. 2024 7200 3600 1209600 86400""")
+        example.com. 86400 SOA ns1.example.com. mail.example.com. 2024 7200 3600 1209600 86400""")
     case("NODATA", "www.example.com.", "MX", authority=SOA)
     case("NODATA, foreign SOA", "www.example.com.", "MX", status="kUseOnce", authority="""
         -example.net. 3600 SOA ns1.example.net. hostmaster.example.net. 1 2 3 4 5""")
@@ -356,13 +362,15 @@ def proofs():
         "*example.com. 900 NSEC a.example.com. NS SOA RRSIG NSEC DNSKEY",
         rrsig("example.com.", 900, "NSEC"),
         "-example.org. 900 NSEC a.example.org. NS SOA"]))
-    h = ["2t7b4g4vsa5smi47k61mv5bv1a22bojr", "b4um86eghhds6nea196smvmlo4ors995", "gjeqe526plbf1g8mklp59enfd789njgi"]
+    h = ["2t7b4g4vsa5smi47k61mv5bv1a22bojr", "b4um86eghhds6nea196smvmlo4ors995",
+         "gjeqe526plbf1g8mklp59enfd789njgi"]
     case("NXDOMAIN, NSEC3", "nope.example.com.", "A", rcode=NXDOMAIN, authority="\n".join(
         [SIGNED_SOA] + [line for i in range(3) for line in (
             f"*{h[i]}.example.com. 900 NSEC3 1 1 0 - {h[(i + 1) % 3]} A RRSIG",
             rrsig(f"{h[i]}.example.com.", 900, "NSEC3"))]))
     case("wildcard answer with its proof alone", "any.example.com.", "A", answer="\n".join([
-        "any.example.com. 300 A 192.0.2.1", rrsig("any.example.com.", 300, "A")]), authority="\n".join([
+        "any.example.com. 300 A 192.0.2.1", rrsig("any.example.com.", 300, "A")]),
+         authority="\n".join([
         "*aaa.example.com. 300 NSEC mail.example.com. A RRSIG NSEC",
         rrsig("aaa.example.com.", 300, "NSEC")]))
     case("wildcard alias to nothing in the next zone", "any.example.com.", "A", rcode=NXDOMAIN,
@@ -377,12 +385,18 @@ def proofs():
              rrsig("example.net.", 600, "NSEC", signer="example.net.")]))
 
 
+def cases():
+    if not CASES:
+        for add in (single_types, opaque_types, chains, authorities, proofs):
+            add()
+    return CASES
+
+
 def main():
-    for add in (single_types, opaque_types, chains, authorities, proofs):
-        add()
     print("// Made by make_fixtures.py with dnspython: do not edit.")
-    for each in CASES:
+    for each in cases():
         emit(each)
 
 
-main()
+if __name__ == "__main__":
+    main()
