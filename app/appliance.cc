@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "lib/config/describe.h"
+#include "lib/control/interface_ipv6.h"
+#include "lib/port/devargs.h"
 #include "lib/port/eal.h"
 #include "lib/port/packet_pool.h"
 
@@ -26,6 +28,11 @@ constexpr uint64_t kDrainSlackUs = 500'000;
 
 Unexpected<StartError> as_start_error(StartFailure kind, const Error& error) {
   return port::start_failure(kind, error.message);
+}
+
+Unexpected<StartError> device_error(const config::PortConfig& port, const Error& error) {
+  return port::start_failure(StartFailure::kDevice, "port " + port.name + ": device " +
+                                                        port.device + ": " + error.message);
 }
 
 uint64_t now_us() {
@@ -53,13 +60,33 @@ Expected<std::unique_ptr<Appliance>, StartError> Appliance::start(const config::
   if (auto eal = port::start_eal(config, program_name); !eal) return Unexpected(eal.error());
   std::unique_ptr<Appliance> appliance(new Appliance(config));
   using Step = Started (Appliance::*)();
-  constexpr Step kSteps[] = {&Appliance::open_ports,    &Appliance::set_up_kernel_side,
-                             &Appliance::create_node,   &Appliance::create_workers,
-                             &Appliance::start_metrics, &Appliance::launch};
+  constexpr Step kSteps[] = {&Appliance::bring_up_netdevs,
+                             &Appliance::open_ports,
+                             &Appliance::set_up_exception_ports,
+                             &Appliance::reserve_source_ports,
+                             &Appliance::create_node,
+                             &Appliance::create_workers,
+                             &Appliance::start_ports,
+                             &Appliance::start_metrics,
+                             &Appliance::launch};
   for (const Step step : kSteps) {
     if (auto done = (appliance.get()->*step)(); !done) return Unexpected(done.error());
   }
   return appliance;
+}
+
+Appliance::Started Appliance::bring_up_netdevs() {
+  auto netlink = control::Netlink::open();
+  if (!netlink) return as_start_error(StartFailure::kOther, netlink.error());
+  netlink_ = std::make_unique<control::Netlink>(std::move(*netlink));
+  for (const config::PortConfig& port : config_.ports) {
+    const std::string netdev = port::devarg(port.device, "iface");
+    if (netdev.empty()) continue;
+    const auto index = netlink_->link_index(netdev);
+    if (!index) return device_error(port, index.error());
+    if (auto up = netlink_->set_link_up(*index); !up) return device_error(port, up.error());
+  }
+  return {};
 }
 
 Appliance::Started Appliance::open_ports() {
@@ -72,6 +99,11 @@ Appliance::Started Appliance::open_ports() {
   for (const config::PortConfig& port_config : config_.ports) {
     auto port = port::Port::open(port_config, lcores - 1, pool_);
     if (!port) return Unexpected(port.error());
+    if (port->kernel_sees_packets()) {
+      auto guard = control::IngressGuard::install(port->netdev());
+      if (!guard) return device_error(port_config, guard.error());
+      guards_.push_back(std::move(*guard));
+    }
     auto exception_port = port::ExceptionPort::open(port_config, *port, pool_);
     if (!exception_port) return Unexpected(exception_port.error());
     ports_.push_back(std::move(*port));
@@ -80,25 +112,29 @@ Appliance::Started Appliance::open_ports() {
   return {};
 }
 
-Appliance::Started Appliance::set_up_kernel_side() {
-  auto netlink = control::Netlink::open();
-  if (!netlink) return as_start_error(StartFailure::kOther, netlink.error());
+Appliance::Started Appliance::set_up_exception_ports() {
   for (size_t i = 0; i < ports_.size(); ++i) {
+    const config::PortConfig& port = config_.ports[i];
     const std::string& tap = exception_ports_[i].interface_name();
-    const auto index = netlink->link_index(tap);
-    if (!index) return as_start_error(StartFailure::kDevice, index.error());
-    if (auto up = netlink->set_link_up(*index); !up)
-      return as_start_error(StartFailure::kDevice, up.error());
-    for (const IpPrefix& address : config_.ports[i].addresses) {
-      if (auto added = netlink->add_address(*index, address); !added)
-        return as_start_error(StartFailure::kDevice, added.error());
+    const auto index = netlink_->link_index(tap);
+    if (!index) return device_error(port, index.error());
+    if (auto up = netlink_->set_link_up(*index); !up) return device_error(port, up.error());
+    const bool has_v6 = std::ranges::any_of(
+        port.addresses, [](const IpPrefix& prefix) { return prefix.address.is_v6(); });
+    if (has_v6) {
+      if (auto prepared = control::prepare_ipv6(tap); !prepared)
+        return device_error(port, prepared.error());
+    }
+    for (const IpPrefix& address : port.addresses) {
+      if (auto added = netlink_->add_address(*index, address); !added)
+        return device_error(port, added.error());
     }
     exception_ifindexes_.push_back(*index);
-    if (!ports_[i].kernel_sees_packets()) continue;
-    auto guard = control::IngressGuard::install(ports_[i].netdev());
-    if (!guard) return as_start_error(StartFailure::kDevice, guard.error());
-    guards_.push_back(std::move(*guard));
   }
+  return {};
+}
+
+Appliance::Started Appliance::reserve_source_ports() {
   auto reserved = control::ReservedPorts::reserve(config_.upstream.first_source_port,
                                                   config_.upstream.last_source_port);
   if (!reserved) return as_start_error(StartFailure::kOther, reserved.error());
@@ -156,10 +192,14 @@ Appliance::Started Appliance::start_metrics() {
   return {};
 }
 
-Appliance::Started Appliance::launch() {
+Appliance::Started Appliance::start_ports() {
   for (port::Port& port : ports_) {
     if (auto started = port.start(); !started) return Unexpected(started.error());
   }
+  return {};
+}
+
+Appliance::Started Appliance::launch() {
   for (unsigned id = 0; id < node_->workers(); ++id) {
     auto argument =
         std::make_unique<LaunchArgument>(LaunchArgument{workers_[id].get(), config_.cores.idle});

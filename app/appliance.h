@@ -43,12 +43,16 @@ class Appliance {
   using Started = Expected<void, port::StartError>;
 
   explicit Appliance(const config::Config& config) : config_(config) {}
+  // The steps of start(), in order.
+  Started bring_up_netdevs();
   Started open_ports();
-  Started set_up_kernel_side();
+  Started set_up_exception_ports();
+  Started reserve_source_ports();
   Started create_node();
   Started create_workers();
-  Started launch();
+  Started start_ports();
   Started start_metrics();
+  Started launch();
 
   void housekeep(uint64_t now_us);
   void publish_routes();
@@ -60,6 +64,7 @@ class Appliance {
   static std::atomic<bool> stop_requested_;
 
   const config::Config& config_;
+  std::unique_ptr<control::Netlink> netlink_;
   rte_mempool* pool_ = nullptr;
   std::vector<port::Port> ports_;
   std::vector<port::ExceptionPort> exception_ports_;  // until the bridge has them

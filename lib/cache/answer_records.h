@@ -41,7 +41,7 @@ class AnswerRecords {
 
   Bytes message() const { return message_; }
   const dns::Header& header() const { return header_; }
-  size_t count() const { return count_; }
+  uint16_t count() const { return static_cast<uint16_t>(count_); }
   AnswerRecord& operator[](size_t i) { return records_[i]; }
   const AnswerRecord& operator[](size_t i) const { return records_[i]; }
 

@@ -1,25 +1,25 @@
 // Between messages and packed entries: encode an upstream's answer, build a client's reply.
 //
 // RRset block, after the entry's name, in the order of the sections:
-//   control 1   bits 0-1 section; 2 DNSSEC (only for DO=1); 3-4 owner: 0 the question's name, 1
-//   that of
-//               the block before, 2 a packed name follows; 5 type is the question's; 6 TTL is the
-//               entry's lifetime; 7 exactly one record
-//   owner       packed name, where it follows
-//   type        1 byte where below 256 and not 0; else 0 and 2 bytes; absent with bit 5
-//   ttl         3 bytes, absent with bit 6
-//   count       1 byte (1..255), absent with bit 7; a larger RRset takes several blocks
-//   records     rdata in one of three forms (rdata_parts.h): the bytes, where the type has one
-//   length;
-//               fixed bytes, character-strings, packed names, fixed bytes, where they delimit
-//               themselves; else length 1 byte (below 255) or 255 and 2 bytes, and the bytes
+//   control 1  bits 0-1 section; 2 DNSSEC (only for DO=1); 3-4 owner: 0 the question's name, 1 that
+//              of the block before, 2 a packed name follows; 5 type is the question's; 6 TTL is the
+//              entry's lifetime; 7 exactly one record
+//   owner      packed name, where it follows
+//   type       1 byte where below 256 and not 0; else 0 and 2 bytes; absent with bit 5
+//   ttl        3 bytes, absent with bit 6
+//   count      1 byte (1..255), absent with bit 7; a larger RRset takes several blocks
+//   records    rdata in one of three forms (rdata_parts.h): the bytes, where the type has one
+//              length; fixed bytes, character-strings, packed names, fixed bytes, where they
+//              delimit themselves; else length 1 byte (below 255) or 255 and 2 bytes, and the bytes
 // Integers of more than a byte: little-endian.
+//
 // Packed name: labels, then an end byte: 00 root; 10nnnnnn the question's name from label n on;
 //   01nnnnnn the n-th label written out in this entry (and what followed it), n below 63;
 //   01111111 and a byte: the same for n from 63 on. Labels of DNSSEC blocks are not numbered, so
 //   that a DO=0 reply, which leaves them out, never points at what it did not emit.
 // A name goes into a reply with compression pointers to the question or to a name emitted before
-// it.
+// it; one of a type that is not compressed refers to the question alone, and only where its case
+// is the same, so that it goes out whole and unchanged.
 //
 // encode: the owner of the key, into its own scratch buffer. build: any worker, into the packet.
 #pragma once

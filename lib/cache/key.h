@@ -1,7 +1,7 @@
 // The cache key: lower-case name, type, CD and tag of a question (class is always IN).
 //
-// Layout of the bytes that are hashed:  | flat name, lower case, 1..255 | type 2 | flags 1 | tag 1
-// | The hash is a seed for owner and index only; a hit always compares the name, type, CD and tag.
+// What is hashed: the flat name in lower case (1 to 255 bytes), type (2), CD (1), tag (1).
+// The hash is a seed for owner and index only; a hit always compares the name, type, CD and tag.
 // A KeyBuffer is a plain value of one thread.
 #pragma once
 

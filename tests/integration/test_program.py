@@ -61,6 +61,15 @@ def test_check(quiet_lab):
     assert "wc0" not in quiet_lab.network.app.ip("link")
 
 
+def test_readme_configuration(quiet_lab):
+    """What README says for a real NIC is good, but for this machine's number of cores."""
+    with open(os.path.join(appliance.ROOT, "README.md"), encoding="utf-8") as f:
+        text = re.search(r"```toml\n(.*?)```", f.read(), re.S).group(1)
+    text = text.replace("workers = [2, 3]", "oversubscribe = true\nworkers = [0, 0]")
+    code, _, lines = run(quiet_lab, "--config", write_config(quiet_lab, text), "--check")
+    assert code == 0, lines
+
+
 def good_toml(lab):
     return appliance.to_toml(Setup("af_packet").config(lab))
 
@@ -92,7 +101,7 @@ def test_bad_configuration(quiet_lab, what, check):
     path = write_config(quiet_lab, text.replace(old, new))
     code, out, lines = run(quiet_lab, "--config", path, *check)
     assert code == appliance.EXIT_CONFIG and not out
-    assert re.match("(wirecached: )?" + re.escape(path) + r":\d+: .", one_line(lines)), lines
+    assert re.match("(wirecached: )?" + re.escape(path) + r":\d+(:\d+)?: .", one_line(lines)), lines
     assert says.lower() in lines[0].lower()
     assert "wc0" not in quiet_lab.network.app.ip("link")
 

@@ -14,10 +14,13 @@ TOOLS = {
     "kdig": ("kdig", "+retry=0", "+time=4", "+edns", "-b"),
     "drill": ("drill", "-b", "1232", "-I"),
 }
+HEADER_MARK = ";; ->>HEADER<<-"
 STATUS = re.compile(r"(?:status|rcode): (\w+)")
 # Types that dnsperf 2.10 and kxdpgun 3.2 know by name.
 LOAD_TYPES = ("SOA", "NS", "MX", "TXT", "CAA", "A", "AAAA", "CNAME", "PTR", "SRV", "NAPTR", "TLSA",
               "SSHFP", "LOC", "HINFO", "RP", "AFSDB", "KX", "CERT", "DNAME", "DS", "DNSKEY", "CDS")
+# A veth's queue may overflow while a busy machine keeps the worker off its CPU.
+MAX_LOSS = 0.1
 _truths = {}
 
 
@@ -49,9 +52,26 @@ def output_without_ttl(text):
     return (status.group(1) if status else "no answer", sorted(records))
 
 
-def tool_says(lab, tool, server, source, name, rtype):
-    done = run_inside(lab, *TOOLS[tool], source, "@" + server, name, rtype)
-    return output_without_ttl(done.stdout)
+def tool_says(lab, tool, server, source, questions):
+    """What the tool prints for each question; dig and kdig ask them all in one run."""
+    command = [*TOOLS[tool], source]
+    if tool == "drill":
+        outputs = [run_inside(lab, *command, "@" + server, *question).stdout
+                   for question in questions]
+    else:
+        tuples = [word for question in questions for word in ("@" + server, *question)]
+        text = run_inside(lab, *command, *tuples).stdout
+        outputs = [HEADER_MARK + part for part in text.split(HEADER_MARK)[1:]]
+    assert len(outputs) == len(questions), f"{len(outputs)} answers to {len(questions)} questions"
+    return [output_without_ttl(output) for output in outputs]
+
+
+def truth_of(lab, tool):
+    """What the tool prints when it asks the upstream itself, by question."""
+    if tool not in _truths:
+        source, _, own = addresses(lab, v6=False)
+        _truths[tool] = dict(zip(QUESTIONS, tool_says(lab, tool, own, source, QUESTIONS)))
+    return _truths[tool]
 
 
 @on(*ALL_SETUPS)
@@ -59,15 +79,11 @@ def tool_says(lab, tool, server, source, name, rtype):
 @pytest.mark.parametrize("tool", TOOLS)
 def test_tool_sees_what_the_upstream_says(lab, wirecache, tool, v6):
     del wirecache
-    source, server, own = addresses(lab, v6)
-    wrong = []
-    for name, rtype in QUESTIONS:
-        key = (tool, name, rtype)
-        if key not in _truths:
-            _truths[key] = tool_says(lab, tool, own, source, name, rtype)
-        said = tool_says(lab, tool, server, source, name, rtype)
-        if said != _truths[key]:
-            wrong.append(f"{name} {rtype}: {said}, the upstream {_truths[key]}")
+    source, server, _ = addresses(lab, v6)
+    truth = truth_of(lab, tool)
+    said = dict(zip(QUESTIONS, tool_says(lab, tool, server, source, QUESTIONS)))
+    wrong = [f"{' '.join(q)}: {said[q]}, the upstream {truth[q]}"
+             for q in QUESTIONS if said[q] != truth[q]]
     assert not wrong, "\n".join(wrong)
 
 
@@ -79,45 +95,38 @@ def query_file(lab):
     return path
 
 
-def expected_share(rcode):
-    """Which part of the query file gets this rcode, by what dig heard from the upstream."""
-    asked = [(n, t) for n, t in QUESTIONS if t in LOAD_TYPES]
-    return sum(_truths["dig", n, t][0] == rcode for n, t in asked) / len(asked)
-
-
-@pytest.fixture
-def truths(lab):
-    source, _, own = addresses(lab, v6=False)
-    for name, rtype in QUESTIONS:
-        if ("dig", name, rtype) not in _truths:
-            _truths["dig", name, rtype] = tool_says(lab, "dig", own, source, name, rtype)
+def expected_share(lab, rcode):
+    """Which part of the query file gets this rcode, by what dig hears from the upstream."""
+    asked = [q for q in QUESTIONS if q[1] in LOAD_TYPES]
+    return sum(truth_of(lab, "dig")[q][0] == rcode for q in asked) / len(asked)
 
 
 @on(*ALL_SETUPS)
 @pytest.mark.parametrize("v6", (False, True), ids=("IPv4", "IPv6"))
-def test_dnsperf(lab, wirecache, query_file, truths, v6):
+def test_dnsperf(lab, wirecache, query_file, v6):
     """Every query answered, with the rcodes that the upstream gives."""
-    del wirecache, truths
+    del wirecache
     source, server, _ = addresses(lab, v6)
-    done = run_inside(lab, "dnsperf", "-s", server, "-a", source, "-d", query_file, "-l", "2",
+    done = run_inside(lab, "dnsperf", "-s", server, "-a", source, "-d", query_file, "-l", "1",
                       "-Q", "5000", "-c", "20", "-e")
-    assert re.search(r"Queries lost: +0 ", done.stdout), done.stdout
-    sent = int(re.search(r"Queries sent: +(\d+)", done.stdout).group(1))
+    sent, lost = (int(re.search(rf"Queries {what}: +(\d+)", done.stdout).group(1))
+                  for what in ("sent", "lost"))
+    assert sent > 2000 and lost <= sent * MAX_LOSS, done.stdout
     codes = {k: int(v) for k, v in re.findall(r"([A-Z]+) (\d+) \(", done.stdout)}
     assert set(codes) == {"NOERROR", "NXDOMAIN"}, done.stdout
-    assert codes["NXDOMAIN"] == pytest.approx(sent * expected_share("NXDOMAIN"), abs=40)
+    assert codes["NXDOMAIN"] == pytest.approx(sent * expected_share(lab, "NXDOMAIN"), rel=0.1)
 
 
 @on(*ALL_SETUPS)
 @pytest.mark.parametrize("v6", (False, True), ids=("IPv4", "IPv6"))
-def test_kxdpgun(lab, wirecache, query_file, truths, v6):
+def test_kxdpgun(lab, wirecache, query_file, v6):
     """Its packets come from many ports at once, without the kernel's UDP."""
-    del wirecache, truths
+    del wirecache
     source, server, _ = addresses(lab, v6)
     # It takes the next hop's MAC from the kernel.
     run_inside(lab, "ping", "-c", "1", "-W", "2", server)
     try:
-        done = run_inside(lab, "kxdpgun", "-t", "1", "-Q", "10000", "-i", query_file, "-I",
+        done = run_inside(lab, "kxdpgun", "-t", "1", "-Q", "5000", "-i", query_file, "-I",
                           lab.link.outer, "-l", source, server)
     finally:
         netns.run("ip", "-n", lab.network.net.name, "link", "set", "dev", lab.link.outer, "xdp",
@@ -125,9 +134,8 @@ def test_kxdpgun(lab, wirecache, query_file, truths, v6):
     sent = int(re.search(r"total queries: +(\d+)", done.stdout).group(1))
     codes = {k: int(v) for k, v in re.findall(r"responded (\w+): +(\d+)", done.stdout)}
     assert set(codes) == {"NOERROR", "NXDOMAIN"}, done.stdout
-    # A veth may drop under a burst; a wrong answer it cannot make.
-    assert sum(codes.values()) >= sent * 0.99, done.stdout
-    assert codes["NXDOMAIN"] == pytest.approx(sent * expected_share("NXDOMAIN"), rel=0.05)
+    assert sum(codes.values()) >= sent * (1 - MAX_LOSS), done.stdout
+    assert codes["NXDOMAIN"] == pytest.approx(sent * expected_share(lab, "NXDOMAIN"), rel=0.2)
 
 
 @on(*ALL_SETUPS)

@@ -169,8 +169,8 @@ def emit(case):
     print(f"     {len(render(case, 'rfc1035', kept, opt_record(True)))},")
     print(f"     {literal(query(case, False))},")
     print(f"     {literal(query(case, True))},")
-    for mode in MODES:
-        print(f"     {literal(render(case, mode, case.records, opt_record(True)))},")
+    upstream = [literal(render(case, mode, case.records, opt_record(True))) for mode in MODES]
+    print("     {" + ",\n      ".join(upstream) + "},")
     print("     {")
     emit_records(case)
     print("     }},")
