@@ -1,11 +1,13 @@
 #include "app/appliance.h"
 
+#include <pthread.h>
 #include <rte_cycles.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <utility>
 
@@ -46,6 +48,10 @@ struct LaunchArgument {
 
 int run_worker(void* argument) {
   const std::unique_ptr<LaunchArgument> launch(static_cast<LaunchArgument*>(argument));
+  // Signals (those of the TAP among them) are main's.
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
   launch->worker->run(launch->idle);
   return 0;
 }
@@ -217,6 +223,8 @@ Appliance::Started Appliance::launch() {
 }
 
 config::ExitCode Appliance::run() {
+  next_watch_us_ = now_us() + kWatchUs;
+  update_readiness();
   while (!stop_requested_.load(std::memory_order_relaxed)) {
     const bool busy = bridge_->step();
     housekeep(now_us());
@@ -229,9 +237,13 @@ config::ExitCode Appliance::run() {
 }
 
 void Appliance::housekeep(uint64_t now) {
-  if (routes_->poll()) publish_routes();
+  if (routes_->poll()) {
+    node_->publish(routes_->make_snapshot());
+    update_readiness();
+  }
   if (now >= next_neighbour_request_us_) {
     routes_->request_neighbours();
+    node_->reclaim_snapshots();
     next_neighbour_request_us_ = now + kNeighbourRequestUs;
   }
   if (now >= next_watch_us_) {
@@ -240,11 +252,10 @@ void Appliance::housekeep(uint64_t now) {
   }
 }
 
-void Appliance::publish_routes() {
-  node_->publish(routes_->make_snapshot());
-  const bool usable = routes_->any_usable();
-  if (usable && !ready_.load(std::memory_order_relaxed)) std::fputs("ready\n", stderr);
-  ready_.store(usable, std::memory_order_relaxed);
+void Appliance::update_readiness() {
+  const bool ready = routes_->any_usable() && node_->phase() == worker::Phase::kRunning;
+  if (ready && !ready_.load(std::memory_order_relaxed)) std::fputs("ready\n", stderr);
+  ready_.store(ready, std::memory_order_relaxed);
 }
 
 // A worker that polled nothing in a whole second hangs.
@@ -260,14 +271,23 @@ void Appliance::watch_workers() {
 
 // New queries are dropped from now on; those that wait have until their deadline.
 void Appliance::drain() {
-  ready_.store(false, std::memory_order_relaxed);
   node_->set_phase(worker::Phase::kDraining);
+  update_readiness();
+  // A worker has seen the phase when it has begun a second round since.
+  std::vector<uint64_t> polls;
+  for (unsigned id = 0; id < node_->workers(); ++id)
+    polls.push_back(node_->stats(id).polls.value());
+  const auto all_know = [&] {
+    for (unsigned id = 0; id < node_->workers(); ++id) {
+      if (node_->stats(id).polls.value() < polls[id] + 2) return false;
+    }
+    return true;
+  };
   const uint64_t until = now_us() + config_.upstream.deadline_ms * 1000ull + kDrainSlackUs;
-  while (now_us() < until) {
+  while (now_us() < until && !(all_know() && settled())) {
     bridge_->step();
     housekeep(now_us());
     usleep(kIdleSleepUs);
-    if (settled()) return;
   }
 }
 

@@ -55,7 +55,7 @@ class Appliance {
   Started launch();
 
   void housekeep(uint64_t now_us);
-  void publish_routes();
+  void update_readiness();
   void watch_workers();
   void drain();
   bool settled() const;

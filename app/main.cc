@@ -2,6 +2,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <new>
 
 #include "app/appliance.h"
 #include "lib/config/command_line.h"
@@ -42,6 +43,7 @@ void catch_stop_signals() {
   action.sa_handler = on_stop_signal;
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);  // a log that nobody reads ends nothing
 }
 
 ExitCode run(int argc, char** argv) {
@@ -69,6 +71,9 @@ ExitCode run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return static_cast<int>(wirecache::app::run(argc, argv));
+  } catch (const std::bad_alloc&) {
+    std::fputs("wirecached: not enough memory\n", stderr);
+    return static_cast<int>(wirecache::config::ExitCode::kMemory);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "wirecached: %s\n", error.what());
     return static_cast<int>(wirecache::config::ExitCode::kRuntime);

@@ -56,9 +56,12 @@ bool Routes::refresh() {
   for (size_t i = 0; i < table_.count; ++i) {
     upstream::ServerRoute& route = table_.servers[i];
     const auto mac = neighbours_.lookup(ports_[route.port_index].exception_ifindex, route.address);
-    changed |= mac.has_value() != route.usable || (mac && *mac != route.next_hop);
-    route.usable = mac.has_value();
-    if (mac) route.next_hop = *mac;
+    // A neighbour that the kernel gave up is still tried at its last address: whether it answers is
+    // seen by the queries, and the kernel's own probes may be what got lost.
+    if (!mac || (route.usable && *mac == route.next_hop)) continue;
+    route.usable = true;
+    route.next_hop = *mac;
+    changed = true;
   }
   return changed;
 }

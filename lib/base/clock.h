@@ -23,7 +23,9 @@ class TscClock {
   // Whole seconds since the counter's zero; entries' ages are differences of these.
   uint32_t seconds(TscTime t) const { return static_cast<uint32_t>(t.ticks / hz_); }
   uint64_t ticks_from_us(uint64_t us) const { return us * hz_ / 1'000'000; }
+  // 0 where `to` is before `from`: rounds of different cores may overlap.
   uint64_t ns_between(TscTime from, TscTime to) const {
+    if (to < from) return 0;
     const uint64_t d = to.ticks - from.ticks;
     return d / hz_ * 1'000'000'000 + d % hz_ * 1'000'000'000 / hz_;
   }

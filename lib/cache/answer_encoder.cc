@@ -99,20 +99,4 @@ Encoded encode_answer(const Key& key, Bytes message, const EncodeOptions& option
           .lifetime_sec = lifetime};
 }
 
-Encoded encode_bare(const Key& key, dns::Rcode rcode, uint32_t lifetime_sec, uint32_t now_sec,
-                    MutableBytes scratch) {
-  const uint32_t lifetime = std::min(lifetime_sec, kMaxLifetimeSec);
-  EntryWriter writer(key,
-                     {.flags = kEntryFetchedWithDo | kEntryNegative,
-                      .rcode = rcode,
-                      .inserted_sec = now_sec,
-                      .lifetime_sec = lifetime},
-                     scratch);
-  const uint16_t bytes = writer.finish();
-  if (bytes == 0) return {.status = EncodeStatus::kTooLarge};
-  return {.status = lifetime == 0 ? EncodeStatus::kUseOnce : EncodeStatus::kKeep,
-          .size_bytes = bytes,
-          .lifetime_sec = lifetime};
-}
-
 }  // namespace wirecache::cache

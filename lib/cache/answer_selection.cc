@@ -256,7 +256,7 @@ void AnswerSelection::take_signatures() {
 void AnswerSelection::put_in_order() {
   std::array<uint32_t, kMostRecords> keys;
   size_t count = 0;
-  for (uint16_t i = 0; i < count_; ++i) {
+  for (uint32_t i = 0; i < count_; ++i) {
     if (rrsets_[i].is_signature) continue;
     keys[count++] = static_cast<uint32_t>(rrsets_[i].rank) << 16 | i;
   }

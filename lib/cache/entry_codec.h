@@ -65,10 +65,6 @@ struct Encoded {
 Encoded encode_answer(const Key& key, Bytes message, const EncodeOptions& options,
                       MutableBytes scratch);
 
-// An entry without records for a failure (RFC 9520) or another bare rcode; serves DO=1 and DO=0.
-Encoded encode_bare(const Key& key, dns::Rcode rcode, uint32_t lifetime_sec, uint32_t now_sec,
-                    MutableBytes scratch);
-
 struct ReplyOptions {
   uint32_t now_sec = 0;
   uint16_t udp_size = 1232;         // put into our OPT
@@ -88,7 +84,7 @@ ReplyResult build_reply(EntryView entry, const dns::Query& query, const ReplyOpt
                         MutableBytes message);
 
 // Whether the bytes at `entry` are a well-formed entry of at most `size` bytes: for dumps and
-// fuzzing; the packet path trusts what encode_* wrote.
+// fuzzing; the packet path trusts what encode_answer wrote.
 bool entry_is_well_formed(Bytes entry);
 
 }  // namespace wirecache::cache

@@ -50,7 +50,7 @@ class Partition {
   }
   const uint8_t* find(uint64_t hash) const { return index_->find(hash); }
 
-  // Owner: copies `entry` (of encode_*) into the store and files it under `hash`.
+  // Owner: copies `entry` (of encode_answer) into the store and files it under `hash`.
   enum class InsertStatus : uint8_t { kInserted, kReplaced, kRejected };
   InsertStatus insert(uint64_t hash, Bytes entry);
 

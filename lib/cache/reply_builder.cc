@@ -15,7 +15,7 @@ constexpr uint16_t kPointer = 0xc000;     // RFC 1035 §4.1.4
 constexpr size_t kPointerReach = 0x4000;  // a pointer has 14 bits
 constexpr uint16_t kRootOffset = 0;       // stands for the root, which takes no pointer
 
-// Reads the blocks of an entry, which encode_* wrote and which is trusted, and writes them as
+// Reads the blocks of an entry, which encode_answer wrote and which is trusted, and writes them as
 // records.
 class RecordWriter {
  public:

@@ -48,9 +48,8 @@ class Counter {
   X(kStopping, "stopping", "arrived while the program was stopping")
 
 // Why an accepted client query got no response.
-#define WC_QUERY_DROP_REASONS(X)                                               \
-  X(kOwnerRingFull, "owner_ring_full", "the ring to the key's owner was full") \
-  X(kNoMbuf, "no_mbuf", "no packet buffer for the answer")                     \
+#define WC_QUERY_DROP_REASONS(X)                           \
+  X(kNoMbuf, "no_mbuf", "no packet buffer for the answer") \
   X(kTxFull, "tx_full", "the transmit queue or the ring to it was full")
 
 // How an accepted client query was dealt with.
@@ -60,7 +59,7 @@ class Counter {
   X(kRefused, "refused", "client network, class or type that is not served")       \
   X(kMalformed, "malformed", "answered FORMERR, NOTIMP or BADVERS")                \
   X(kLocal, "local", "answered here without the cache")                            \
-  X(kOverload, "overload", "a miss for which no waiter or pending query was free")
+  X(kOverload, "overload", "a miss for which no waiter, query or ring slot was free")
 
 #define WC_UPSTREAM_EVENTS(X)                                                      \
   X(kQuerySent, "queries", "queries sent to upstream servers")                     \

@@ -12,8 +12,8 @@ namespace {
 // What rte_hash accepts at least.
 constexpr uint32_t kLeastEntries = 64;
 
-// Both tables are private to one worker: no concurrency flags. Key positions are the values that
-// rte_hash stores as data (a slot's index), so that no pointer goes stale.
+// Both tables are private to one worker: no concurrency flags. The data is a slot, which never
+// moves.
 rte_hash* make_hash(const std::string& name, uint32_t capacity, uint32_t key_bytes, int node) {
   rte_hash_parameters parameters{};
   parameters.name = name.c_str();
@@ -33,14 +33,9 @@ uint32_t try_key(uint16_t source_port, uint16_t id) {
   return static_cast<uint32_t>(source_port) << 16 | id;
 }
 
-void* as_data(uint32_t index) {
-  return reinterpret_cast<void*>(static_cast<uintptr_t>(index));
-}
-
-uint32_t find_index(rte_hash* table, const void* key) {
+Pending* find_pending(rte_hash* table, const void* key) {
   void* data = nullptr;
-  if (rte_hash_lookup_data(table, key, &data) < 0) return kNoIndex;
-  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(data));
+  return rte_hash_lookup_data(table, key, &data) < 0 ? nullptr : static_cast<Pending*>(data);
 }
 
 }  // namespace
@@ -91,27 +86,26 @@ Pending* PendingTable::add(const cache::Key& key, bool dnssec_ok, TscTime now) {
   // Another name with the same 64-bit hash keeps its place: this one is asked but can't be joined.
   const uint64_t filed = key_with_do(key.hash, dnssec_ok);
   if (rte_hash_lookup(by_key_, &filed) < 0)
-    pending.filed_by_key = rte_hash_add_key_data(by_key_, &filed, as_data(index)) == 0;
+    pending.filed_by_key = rte_hash_add_key_data(by_key_, &filed, &pending) == 0;
   ages_.push_back(slots_.get(), index);
   return &pending;
 }
 
 Pending* PendingTable::find(const cache::Key& key, bool dnssec_ok) {
   const uint64_t filed = key_with_do(key.hash, dnssec_ok);
-  const uint32_t index = find_index(by_key_, &filed);
-  if (index == kNoIndex) return nullptr;
-  Pending& pending = slots_[index];
-  const bool same = pending.type == key.type && pending.tag == key.tag &&
-                    pending.checking_disabled == key.checking_disabled &&
-                    pending.dnssec_ok == dnssec_ok &&
-                    std::ranges::equal(pending.name_view(), key.name);
-  return same ? &pending : nullptr;
+  Pending* pending = find_pending(by_key_, &filed);
+  if (pending == nullptr) return nullptr;
+  const bool same = pending->type == key.type && pending->tag == key.tag &&
+                    pending->checking_disabled == key.checking_disabled &&
+                    pending->dnssec_ok == dnssec_ok &&
+                    std::ranges::equal(pending->name_view(), key.name);
+  return same ? pending : nullptr;
 }
 
 bool PendingTable::file_try(Pending& pending, uint16_t source_port, uint16_t id) {
   const uint32_t filed = try_key(source_port, id);
   if (rte_hash_lookup(by_try_, &filed) >= 0) return false;
-  if (rte_hash_add_key_data(by_try_, &filed, as_data(index_of(pending))) != 0) return false;
+  if (rte_hash_add_key_data(by_try_, &filed, &pending) != 0) return false;
   pending.source_port = source_port;
   pending.id = id;
   return true;
@@ -126,22 +120,32 @@ void PendingTable::forget_try(Pending& pending) {
 
 Pending* PendingTable::match(uint16_t source_port, uint16_t id) {
   const uint32_t filed = try_key(source_port, id);
-  const uint32_t index = find_index(by_try_, &filed);
-  return index == kNoIndex ? nullptr : &slots_[index];
+  return find_pending(by_try_, &filed);
 }
 
-void PendingTable::remove(Pending& pending) {
+void PendingTable::close(Pending& pending) {
   forget_try(pending);
   stop_try_timer(pending);
   if (pending.filed_by_key) {
     const uint64_t filed = key_with_do(pending.hash, pending.dnssec_ok);
     rte_hash_del_key(by_key_, &filed);
+    pending.filed_by_key = false;
   }
+  ages_.remove(slots_.get(), index_of(pending));
+  closed_.push_back(slots_.get(), index_of(pending));
+  pending.closed = true;
+}
+
+void PendingTable::remove(Pending& pending) {
   const uint32_t index = index_of(pending);
-  ages_.remove(slots_.get(), index);
+  closed_.remove(slots_.get(), index);
   pending.by_age.next = free_;
   free_ = index;
   --in_use_;
+}
+
+Pending* PendingTable::first_closed() {
+  return closed_.empty() ? nullptr : &slots_[closed_.front()];
 }
 
 Pending* PendingTable::oldest() {

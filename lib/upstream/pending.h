@@ -35,6 +35,7 @@ struct Pending {
   uint32_t servers_done = 0;                         // bit i: server i has answered with a failure
   std::array<uint8_t, config::kMaxServers> asked{};  // queries sent to each server
   dns::Rcode last_rcode = dns::Rcode::kServFail;     // what the clients get if all tries fail
+  uint16_t result_flags = 0;                         // once closed: header flags of the result
   uint8_t server = 0;
   uint8_t tag = 0;
   uint8_t name_bytes = 0;
@@ -43,6 +44,7 @@ struct Pending {
   bool edns = true;
   bool filed_by_key = false;
   bool in_try_list = false;
+  bool closed = false;  // has its result: only its waiters are still to be told
   std::array<uint8_t, dns::kMaxNameBytes> name;  // flat, lower case
 
   Bytes name_view() const { return {name.data(), name_bytes}; }
@@ -67,7 +69,11 @@ class PendingTable {
   // Forgets the try: an answer to it will not match any more.
   void forget_try(Pending& pending);
   Pending* match(uint16_t source_port, uint16_t id);
-  // Forgets the question and everything filed of it.
+  // The question has its result: nobody can join or answer it any more, no timer runs.
+  void close(Pending& pending);
+  // The first of those that are closed and not removed; nullptr if there is none.
+  Pending* first_closed();
+  // Forgets a closed question.
   void remove(Pending& pending);
 
   using AgeList = IndexList<Pending, &Pending::by_age>;
@@ -94,7 +100,8 @@ class PendingTable {
   uint32_t in_use_ = 0;
   rte_hash* by_key_;
   rte_hash* by_try_;
-  AgeList ages_;
+  AgeList ages_;    // open questions
+  AgeList closed_;  // a question is in one of the two lists
   TryList tries_;
 };
 

@@ -1,5 +1,6 @@
 #include "lib/upstream/resolver.h"
 
+#include <bit>
 #include <utility>
 
 namespace wirecache::upstream {
@@ -81,7 +82,13 @@ size_t Resolver::choose_server(const Pending& pending, const RouteTable& routes,
 Resolver::TryStatus Resolver::next_try(Pending& pending, const RouteTable& routes, TscTime now) {
   table_->forget_try(pending);
   table_->stop_try_timer(pending);
-  if (!tries_left(pending, routes)) return TryStatus::kExhausted;
+  if (!tries_left(pending, routes)) {
+    // What one server said is the answer only where all have said so.
+    const bool all_said_so = std::popcount(pending.servers_done) == static_cast<int>(routes.count);
+    if (!all_said_so) pending.last_rcode = dns::Rcode::kServFail;
+    return TryStatus::kExhausted;
+  }
+  pending.edns = true;  // only the server that rejected it is asked without
   const size_t server = choose_server(pending, routes, now);
   if (server < routes.count) return start_try(pending, server, routes, now);
   stats_->upstream[stats::Upstream::kUnreachable].add();
@@ -125,8 +132,9 @@ Resolver::TryStatus Resolver::retry_without_edns(Pending& pending, const RouteTa
 void Resolver::note_answer(Pending& pending, Verdict verdict, dns::Rcode rcode) {
   health_[pending.server] = ServerHealth{};
   if (verdict == Verdict::kAnswered) return;
+  const bool agrees = pending.servers_done == 0 || pending.last_rcode == rcode;
+  pending.last_rcode = agrees ? rcode : dns::Rcode::kServFail;
   pending.servers_done |= 1u << pending.server;
-  pending.last_rcode = rcode;
   stats_->upstream[stats::Upstream::kFailure].add();
 }
 
@@ -149,16 +157,12 @@ Pending* Resolver::next_timed_out(TscTime now) {
   return pending;
 }
 
-Waiter* Resolver::take_waiter(Pending& pending) {
-  if (last_taken_ != kNoIndex) {
-    waiters_.give_back(last_taken_);
-    last_taken_ = kNoIndex;
-  }
+Waiter Resolver::take_waiter(Pending& pending) {
   const uint32_t index = pending.first_waiter;
-  if (index == kNoIndex) return nullptr;
-  pending.first_waiter = waiters_[index].next;
-  last_taken_ = index;
-  return &waiters_[index];
+  const Waiter waiter = waiters_[index];
+  pending.first_waiter = waiter.next;
+  waiters_.give_back(index);
+  return waiter;
 }
 
 }  // namespace wirecache::upstream

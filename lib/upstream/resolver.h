@@ -78,11 +78,17 @@ class Resolver {
   Pending* next_expired(TscTime now);
   Pending* next_timed_out(TscTime now);
 
-  // Takes the waiters off the question one by one: nullptr when none is left. A waiter is valid
-  // until the next call.
-  Waiter* take_waiter(Pending& pending);
-  // Forgets the question; its waiters must have been taken.
-  void finish(Pending& pending) { table_->remove(pending); }
+  // Whether anybody still waits for the question, and by which port the next answer leaves.
+  bool has_waiter(const Pending& pending) const { return pending.first_waiter != kNoIndex; }
+  uint8_t next_port(const Pending& pending) { return waiters_[pending.first_waiter].port_index; }
+  // Takes the next waiter off the question, which has one.
+  Waiter take_waiter(Pending& pending);
+  // The question has its result: it can be neither joined nor answered any more.
+  void close(Pending& pending) { table_->close(pending); }
+  // The first closed question that was not forgotten; nullptr if there is none.
+  Pending* first_closed() { return table_->first_closed(); }
+  // Forgets a closed question; its waiters must have been taken.
+  void forget(Pending& pending) { table_->remove(pending); }
 
   uint32_t waiting() const { return waiters_.in_use(); }
   uint32_t pending() const { return table_->in_use(); }
@@ -109,7 +115,6 @@ class Resolver {
   uint16_t first_port_;  // of this worker's share
   uint16_t port_step_;
   uint16_t port_count_;
-  uint32_t last_taken_ = kNoIndex;  // waiter handed out by take_waiter(), not yet given back
   std::array<ServerHealth, config::kMaxServers> health_{};
   stats::WorkerStats* stats_;
 };

@@ -66,7 +66,10 @@ JudgedAnswer judge_answer(const Pending& pending, Bytes message) {
   if (!walk.begin(header, question)) return {AnswerKind::kMismatch, {}};
   if (!question_matches(pending, header, question)) return {AnswerKind::kMismatch, {}};
   // A truncated message may end anywhere: it is not walked (RFC 2181 §9).
-  if (header.tc()) return {AnswerKind::kTruncated, header.rcode()};
+  if (header.tc()) {
+    const AnswerKind kind = kind_of(pending, header.rcode());
+    return {kind == AnswerKind::kUsable ? AnswerKind::kTruncated : kind, header.rcode()};
+  }
 
   auto rcode = static_cast<uint16_t>(header.rcode());
   dns::Record record;

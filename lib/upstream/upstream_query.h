@@ -18,7 +18,7 @@ size_t write_query(const Pending& pending, uint16_t udp_size, MutableBytes messa
 enum class AnswerKind : uint8_t {
   kMismatch,   // QR, opcode, question or class differ: not an answer to this query
   kMalformed,  // does not parse to its last byte
-  kTruncated,  // TC=1
+  kTruncated,  // TC=1 and a usable rcode
   kUsable,     // NOERROR, NXDOMAIN or YXDOMAIN, whole
   kNoEdns,     // FORMERR or NOTIMP to a query with EDNS: ask again without (RFC 6891 §6.2.2)
   kFailure,    // any other rcode: ask the next server

@@ -25,7 +25,7 @@
 namespace wirecache::worker {
 
 enum class HandoverKind : uint8_t {
-  kMiss,      // a client's query for the key's owner: frame, query, hash and arrived are set
+  kMiss,      // a client's query for the key's owner: frame, query and arrived are set
   kAnswer,    // an upstream's answer for the owner of its port: frame and arrived are set
   kPunt,      // for the kernel: port_index is set
   kTransmit,  // a whole frame to send: port_index and tag are set
@@ -40,7 +40,6 @@ struct Handover {
   HandoverKind kind;
   uint8_t port_index;
   TransmitTag tag;
-  uint64_t hash;
   TscTime arrived;
   dns::Query query;
   net::Frame frame;
@@ -77,8 +76,9 @@ class HandoverRings {
   unsigned pop(unsigned from, unsigned to, rte_mbuf** out, unsigned max) {
     return rte_ring_sc_dequeue_burst(ring(from, to), reinterpret_cast<void**>(out), max, nullptr);
   }
-  unsigned waiting(unsigned from, unsigned to) const {
-    return rte_ring_count(rings_[from * lcores_ + to]);
+  // Sender: how many more push() would take now.
+  unsigned room(unsigned from, unsigned to) const {
+    return rte_ring_free_count(rings_[from * lcores_ + to]);
   }
   unsigned lcores() const { return lcores_; }
 

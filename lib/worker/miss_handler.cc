@@ -15,18 +15,16 @@ using upstream::Pending;
 using upstream::Resolver;
 using upstream::Waiter;
 
-// Expiries handled in one round, so that an outage does not stop the hits of a burst.
+// Waiters told and queries sent in one round at most, and expiries looked at: so that neither a
+// popular name nor an outage holds up the hits for longer than a receive queue lasts, or overruns a
+// transmit queue.
+constexpr int kMaxSendsPerRound = 256;
 constexpr int kMaxExpiriesPerRound = 64;
 
 // Rcodes of a server that clients are told; all others become SERVFAIL.
 dns::Rcode failure_for_clients(dns::Rcode rcode) {
   return rcode == dns::Rcode::kRefused || rcode == dns::Rcode::kNotImp ? rcode
                                                                        : dns::Rcode::kServFail;
-}
-
-bool is_failure(dns::Rcode rcode) {
-  return rcode != dns::Rcode::kNoError && rcode != dns::Rcode::kNxDomain &&
-         rcode != dns::Rcode::kYxDomain;
 }
 
 }  // namespace
@@ -45,23 +43,23 @@ MissHandler::MissHandler(Node& node, unsigned worker, std::unique_ptr<Resolver> 
       stats_(node.stats(worker)),
       transmitter_(transmitter),
       resolver_(std::move(resolver)),
+      failures_(node.cache_config().failure_ttl_sec),
       scratch_(std::make_unique<std::array<uint8_t, cache::kMaxEntryBytes>>()) {}
 
 void MissHandler::begin_round(const Snapshot* snapshot, TscTime now) {
   snapshot_ = snapshot;
   now_ = now;
   now_sec_ = node_.clock().seconds(now);
+  sends_left_ = kMaxSendsPerRound;
 }
 
 cache::ReplyOptions MissHandler::reply_options() const {
   return {now_sec_, snapshot_->edns.udp_size, snapshot_->edns.max_reply_bytes};
 }
 
-void MissHandler::miss(Packet& packet) {
+// Its answer may have come while the packet was in the ring; or the question failed a moment ago.
+bool MissHandler::answer_without_asking(Packet& packet, const cache::Key& key) {
   const dns::Query& query = packet.query;
-  const cache::Key key =
-      key_bytes_.make(node_.secret(), packet.question_name(), query.qtype, query.cd(), 0);
-  // Its answer may have come while the packet was in the ring.
   const uint8_t* entry = partition_.find(key.hash);
   if (serves(entry, key, query.edns.dnssec_ok, now_sec_)) {
     const cache::EntryView view(entry);
@@ -69,8 +67,22 @@ void MissHandler::miss(Packet& packet) {
     stats_.outcomes[stats::Outcome::kMiss].add();
     stats_.miss_latency.record(node_.clock().ns_between(packet.arrived, now_));
     transmitter_.reply(packet, reply.bytes, view.rcode());
-    return;
+    return true;
   }
+  const auto failure = failures_.find(key.hash, now_sec_);
+  if (!failure) return false;
+  stats_.outcomes[stats::Outcome::kHit].add();
+  const size_t bytes =
+      dns::write_empty_reply(packet.reply_room(), query, *failure, 0, snapshot_->edns.udp_size);
+  transmitter_.reply(packet, static_cast<uint16_t>(bytes), *failure);
+  return true;
+}
+
+void MissHandler::miss(Packet& packet) {
+  const dns::Query& query = packet.query;
+  const cache::Key key =
+      key_bytes_.make(node_.secret(), packet.question_name(), query.qtype, query.cd(), 0);
+  if (answer_without_asking(packet, key)) return;
   const Resolver::Asked asked = resolver_->ask(key, query.edns.dnssec_ok, now_);
   if (asked.status == Resolver::AskStatus::kOverload) {
     stats_.outcomes[stats::Outcome::kOverload].add();
@@ -110,6 +122,7 @@ void MissHandler::transmit_query(const Pending& pending, rte_mbuf* mbuf) {
     stats_.upstream[stats::Upstream::kUnreachable].add();
     return;
   }
+  --sends_left_;
   const upstream::ServerRoute& route = snapshot_->routes.servers[pending.server];
   net::DatagramHeaders headers;
   headers.source_mac = route.source_mac;
@@ -130,10 +143,13 @@ void MissHandler::transmit_query(const Pending& pending, rte_mbuf* mbuf) {
   transmitter_.send(mbuf, route.port_index, kTagUpstreamQuery);
 }
 
-bool MissHandler::came_from_server(const Pending& pending, const net::Frame& frame) const {
+// Queries go out untagged: an answer with a tag comes from another network.
+bool MissHandler::came_from_server(const Pending& pending, const Packet& packet) const {
   const upstream::ServerRoute& route = snapshot_->routes.servers[pending.server];
+  const net::Frame& frame = packet.frame;
   return frame.source == route.address && frame.source_port == route.port &&
-         frame.destination == route.source;
+         frame.destination == route.source && packet.port_index == route.port_index &&
+         frame.vlan_tags == 0;
 }
 
 void MissHandler::answer(Packet& packet) {
@@ -144,7 +160,7 @@ void MissHandler::answer(Packet& packet) {
           : resolver_->match(packet.frame.destination_port, load_be16(message.data()));
   if (pending == nullptr) {
     stats_.drops[stats::Drop::kUpstreamUnmatched].add();
-  } else if (!came_from_server(*pending, packet.frame)) {
+  } else if (!came_from_server(*pending, packet)) {
     stats_.drops[stats::Drop::kUpstreamMismatch].add();
   } else {
     take_answer(*pending, upstream::judge_answer(*pending, message), message);
@@ -171,7 +187,8 @@ void MissHandler::take_answer(Pending& pending, const upstream::JudgedAnswer& ju
   if (judged.kind == AnswerKind::kTruncated) {
     stats_.upstream[stats::Upstream::kTruncated].add();
     resolver_->note_answer(pending, Resolver::Verdict::kAnswered, judged.rcode);
-    finish(pending, {nullptr, judged.rcode, dns::kFlagTc});
+    failures_.forget(pending.hash);
+    finish(pending, {nullptr, judged.rcode, dns::kFlagTc}, Pace::kAsRoundAllows);
   } else if (judged.kind == AnswerKind::kNoEdns) {
     act(pending, resolver_->retry_without_edns(pending, snapshot_->routes, now_), nullptr);
   } else {
@@ -185,7 +202,7 @@ void MissHandler::take_usable(Pending& pending, Bytes message) {
   options.max_ttl_sec = snapshot_->cache.max_ttl_sec;
   options.max_negative_ttl_sec = snapshot_->cache.max_negative_ttl_sec;
   options.now_sec = now_sec_;
-  options.fetched_with_do = pending.dnssec_ok;
+  options.fetched_with_do = pending.dnssec_ok && pending.edns;
   options.keep_ad = snapshot_->routes.servers[pending.server].trust_ad;
   const cache::Key key = pending.key();
   const cache::Encoded encoded = cache::encode_answer(key, message, options, *scratch_);
@@ -200,8 +217,11 @@ void MissHandler::take_usable(Pending& pending, Bytes message) {
     return;
   }
   resolver_->note_answer(pending, Resolver::Verdict::kAnswered, dns::Rcode::kNoError);
-  if (encoded.status == EncodeStatus::kKeep) keep(key, {scratch_->data(), encoded.size_bytes});
-  finish(pending, {scratch_->data(), cache::EntryView(scratch_->data()).rcode(), 0});
+  failures_.forget(key.hash);
+  const bool kept =
+      encoded.status == EncodeStatus::kKeep && keep(key, {scratch_->data(), encoded.size_bytes});
+  finish(pending, {scratch_->data(), cache::EntryView(scratch_->data()).rcode(), 0},
+         kept ? Pace::kAsRoundAllows : Pace::kAllAtOnce);
 }
 
 void MissHandler::server_failed(Pending& pending, dns::Rcode rcode) {
@@ -211,31 +231,44 @@ void MissHandler::server_failed(Pending& pending, dns::Rcode rcode) {
 
 void MissHandler::fail(Pending& pending, dns::Rcode rcode) {
   stats_.upstream[stats::Upstream::kGaveUp].add();
-  const cache::Key key = pending.key();
-  const cache::Encoded encoded = cache::encode_bare(
-      key, failure_for_clients(rcode), snapshot_->cache.failure_ttl_sec, now_sec_, *scratch_);
-  keep(key, {scratch_->data(), encoded.size_bytes});
-  finish(pending, {scratch_->data(), failure_for_clients(rcode), 0});
+  const dns::Rcode told = failure_for_clients(rcode);
+  failures_.add(pending.hash, told, now_sec_);
+  finish(pending, {nullptr, told, 0}, Pace::kAsRoundAllows);
 }
 
-// A failure does not displace an answer (RFC 9520 §3.2), nor one fetched without DO one with.
-void MissHandler::keep(const cache::Key& key, Bytes entry) {
-  const cache::EntryView fresh(entry.data());
+// What was fetched without DO does not displace what was fetched with it.
+bool MissHandler::keep(const cache::Key& key, Bytes entry) {
   const uint8_t* found = partition_.find(key.hash);
-  if (serves(found, key, false, now_sec_)) {
-    const cache::EntryView kept(found);
-    const bool failure_over_answer = is_failure(fresh.rcode()) && !is_failure(kept.rcode());
-    const bool without_do_over_with = (kept.flags() & cache::kEntryFetchedWithDo) != 0 &&
-                                      (fresh.flags() & cache::kEntryFetchedWithDo) == 0;
-    if (failure_over_answer || (without_do_over_with && !is_failure(kept.rcode()))) return;
-  }
-  (void)partition_.insert(key.hash, entry);  // a rejected entry is counted there
+  const bool with_do = (cache::EntryView(entry.data()).flags() & cache::kEntryFetchedWithDo) != 0;
+  if (!with_do && serves(found, key, true, now_sec_)) return true;
+  return partition_.insert(key.hash, entry) != cache::Partition::InsertStatus::kRejected;
 }
 
-void MissHandler::finish(Pending& pending, const Result& result) {
-  while (const Waiter* waiter = resolver_->take_waiter(pending))
-    answer_waiter(pending, *waiter, result);
-  resolver_->finish(pending);
+void MissHandler::finish(Pending& pending, const Result& result, Pace pace) {
+  // For those who are told in a later round: should the entry be gone by then, it was a failure.
+  pending.last_rcode = result.entry != nullptr ? dns::Rcode::kServFail : result.rcode;
+  pending.result_flags = result.flags;
+  resolver_->close(pending);
+  tell_waiters(pending, result, pace);
+}
+
+void MissHandler::tell_waiters(Pending& pending, const Result& result, Pace pace) {
+  while (resolver_->has_waiter(pending)) {
+    const bool room = sends_left_ > 0 && transmitter_.has_room(resolver_->next_port(pending));
+    if (!room && pace == Pace::kAsRoundAllows) return;
+    --sends_left_;
+    answer_waiter(pending, resolver_->take_waiter(pending), result);
+  }
+  resolver_->forget(pending);
+}
+
+// Entries are looked up anew in each round: the one of the round before may have moved.
+MissHandler::Result MissHandler::stored_result(const Pending& pending) const {
+  const uint8_t* entry = partition_.find(pending.hash);
+  const bool asked_for_entry = pending.result_flags == 0;
+  if (asked_for_entry && serves(entry, pending.key(), false, now_sec_))
+    return {entry, cache::EntryView(entry).rcode(), 0};
+  return {nullptr, pending.last_rcode, pending.result_flags};
 }
 
 void MissHandler::answer_waiter(const Pending& pending, const Waiter& waiter,
@@ -270,12 +303,17 @@ void MissHandler::answer_waiter(const Pending& pending, const Waiter& waiter,
 }
 
 void MissHandler::tick() {
-  for (int i = 0; i < kMaxExpiriesPerRound; ++i) {
+  while (Pending* closed = resolver_->first_closed()) {
+    tell_waiters(*closed, stored_result(*closed), Pace::kAsRoundAllows);
+    if (resolver_->first_closed() == closed) break;  // no room for more in this round
+  }
+  for (int i = 0; i < kMaxExpiriesPerRound && sends_left_ > 0; ++i) {
     Pending* pending = resolver_->next_expired(now_);
     if (pending == nullptr) break;
     fail(*pending, dns::Rcode::kServFail);
   }
-  for (int i = 0; i < kMaxExpiriesPerRound; ++i) {
+  for (int i = 0; i < kMaxExpiriesPerRound && sends_left_ > 0; ++i) {
+    if (!transmitter_.has_room_everywhere()) break;
     Pending* pending = resolver_->next_timed_out(now_);
     if (pending == nullptr) break;
     act(*pending, resolver_->next_try(*pending, snapshot_->routes, now_), nullptr);

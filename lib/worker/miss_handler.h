@@ -15,6 +15,7 @@
 
 #include "lib/cache/entry_codec.h"
 #include "lib/config/config.h"
+#include "lib/upstream/failure_cache.h"
 #include "lib/upstream/resolver.h"
 #include "lib/upstream/upstream_query.h"
 #include "lib/worker/node.h"
@@ -46,16 +47,23 @@ class MissHandler {
     uint16_t flags = 0;
   };
 
+  // How many waiters are told at once: what the round has room for, the rest in later rounds from
+  // the cache; or all, where the result is not kept anywhere.
+  enum class Pace : uint8_t { kAsRoundAllows, kAllAtOnce };
+
+  bool answer_without_asking(Packet& packet, const cache::Key& key);
   void start(upstream::Pending& pending, rte_mbuf* reuse);
   void act(upstream::Pending& pending, upstream::Resolver::TryStatus status, rte_mbuf* reuse);
   void transmit_query(const upstream::Pending& pending, rte_mbuf* mbuf);
-  bool came_from_server(const upstream::Pending& pending, const net::Frame& frame) const;
+  bool came_from_server(const upstream::Pending& pending, const Packet& packet) const;
   void take_answer(upstream::Pending& pending, const upstream::JudgedAnswer& judged, Bytes message);
   void take_usable(upstream::Pending& pending, Bytes message);
   void server_failed(upstream::Pending& pending, dns::Rcode rcode);
   void fail(upstream::Pending& pending, dns::Rcode rcode);
-  void keep(const cache::Key& key, Bytes entry);
-  void finish(upstream::Pending& pending, const Result& result);
+  bool keep(const cache::Key& key, Bytes entry);
+  void finish(upstream::Pending& pending, const Result& result, Pace pace);
+  void tell_waiters(upstream::Pending& pending, const Result& result, Pace pace);
+  Result stored_result(const upstream::Pending& pending) const;
   void answer_waiter(const upstream::Pending& pending, const upstream::Waiter& waiter,
                      const Result& result);
   cache::ReplyOptions reply_options() const;
@@ -65,6 +73,8 @@ class MissHandler {
   stats::WorkerStats& stats_;
   Transmitter& transmitter_;
   std::unique_ptr<upstream::Resolver> resolver_;
+  upstream::FailureCache failures_;
+  int sends_left_ = 0;  // answers and queries that this round may still send
   const Snapshot* snapshot_ = nullptr;
   TscTime now_;
   uint32_t now_sec_ = 0;

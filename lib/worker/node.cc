@@ -62,7 +62,14 @@ Node::~Node() {
 void Node::publish(std::unique_ptr<const Snapshot> snapshot) {
   snapshot_.store(snapshot.get(), std::memory_order_release);
   std::swap(current_, snapshot);
-  if (snapshot != nullptr) rte_rcu_qsbr_synchronize(rcu_, RTE_QSBR_THRID_INVALID);
+  if (snapshot != nullptr) retired_.push_back({rte_rcu_qsbr_start(rcu_), std::move(snapshot)});
+  reclaim_snapshots();
+}
+
+void Node::reclaim_snapshots() {
+  std::erase_if(retired_, [this](const Retired& retired) {
+    return rte_rcu_qsbr_check(rcu_, retired.token, false) == 1;
+  });
 }
 
 }  // namespace wirecache::worker

@@ -65,6 +65,7 @@ class Node {
   const TscClock& clock() const { return options_.clock; }
   const HashSecret& secret() const { return options_.secret; }
   rte_mempool* pool() const { return options_.pool; }
+  const config::CacheConfig& cache_config() const { return options_.cache; }
   const std::vector<PortRef>& ports() const { return options_.ports; }
   const QueuePlan& plan() const { return plan_; }
   rte_rcu_qsbr* rcu() const { return rcu_; }
@@ -73,9 +74,10 @@ class Node {
   stats::WorkerStats& stats(unsigned worker) { return stats_[worker]; }
 
   const Snapshot* snapshot() const { return snapshot_.load(std::memory_order_acquire); }
-  // Main: publishes a new snapshot and frees the one before when no worker can see it any more.
-  // Waits for a burst of each running worker.
+  // Main: publishes a new snapshot; the one before stays until no worker can see it any more.
   void publish(std::unique_ptr<const Snapshot> snapshot);
+  // Main, now and then: frees replaced snapshots that no worker can see. Never waits.
+  void reclaim_snapshots();
 
   Phase phase() const { return phase_.load(std::memory_order_acquire); }
   void set_phase(Phase phase) { phase_.store(phase, std::memory_order_release); }
@@ -90,7 +92,12 @@ class Node {
   std::unique_ptr<stats::WorkerStats[]> stats_;
   std::unique_ptr<HandoverRings> rings_;
   std::vector<std::unique_ptr<cache::Partition>> partitions_;
+  struct Retired {
+    uint64_t token;
+    std::unique_ptr<const Snapshot> snapshot;
+  };
   std::unique_ptr<const Snapshot> current_;
+  std::vector<Retired> retired_;
   std::atomic<const Snapshot*> snapshot_{nullptr};
   std::atomic<Phase> phase_{Phase::kRunning};
 };

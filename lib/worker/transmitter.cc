@@ -41,6 +41,18 @@ void Transmitter::relay(rte_mbuf* mbuf, uint8_t port_index, TransmitTag tag) {
   count_dropped(tag);
 }
 
+bool Transmitter::has_room(uint8_t port_index) const {
+  return node_.plan().transmit[worker_][port_index] != QueuePlan::kNoQueue ||
+         node_.rings().room(worker_, node_.plan().relay[worker_][port_index]) != 0;
+}
+
+bool Transmitter::has_room_everywhere() const {
+  for (size_t port = 0; port < batches_.size(); ++port) {
+    if (!has_room(static_cast<uint8_t>(port))) return false;
+  }
+  return true;
+}
+
 void Transmitter::flush() {
   for (size_t port = 0; port < batches_.size(); ++port) {
     if (batches_[port].count != 0) flush_port(port);

@@ -31,6 +31,10 @@ class Transmitter {
   // sends it.
   void reply(Packet& packet, uint16_t message_bytes, dns::Rcode rcode);
   void flush();
+  // Whether a frame sent now would not be lost on the way to the worker that sends for this one.
+  // One's own queue is only known to be full when it is flushed.
+  bool has_room(uint8_t port_index) const;
+  bool has_room_everywhere() const;
 
  private:
   static constexpr uint16_t kBatch = 64;

@@ -14,9 +14,8 @@ namespace wirecache::worker {
 using dns::QueryStatus;
 using stats::Drop;
 using stats::Outcome;
-using stats::QueryDrop;
 
-Expected<std::unique_ptr<Worker>> Worker::create(Node& node, WorkerOptions options) {
+Expected<std::unique_ptr<Worker>> Worker::create(Node& node, const WorkerOptions& options) {
   upstream::ResolverOptions resolver{
       .name = node.name() + "-q" + std::to_string(options.id),
       .worker = options.id,
@@ -29,12 +28,12 @@ Expected<std::unique_ptr<Worker>> Worker::create(Node& node, WorkerOptions optio
   };
   auto made = upstream::Resolver::create(std::move(resolver));
   if (!made) return Unexpected(std::move(made.error()));
-  return std::unique_ptr<Worker>(new Worker(node, std::move(options), std::move(*made)));
+  return std::unique_ptr<Worker>(new Worker(node, options.id, std::move(*made)));
 }
 
-Worker::Worker(Node& node, WorkerOptions options, std::unique_ptr<upstream::Resolver> resolver)
+Worker::Worker(Node& node, unsigned id, std::unique_ptr<upstream::Resolver> resolver)
     : node_(node),
-      id_(options.id),
+      id_(id),
       stats_(node.stats(id_)),
       transmitter_(node, id_),
       misses_(node, id_, std::move(resolver), transmitter_) {}
@@ -271,14 +270,12 @@ void Worker::hand_miss(Packet& packet) {
   Handover& handover = handover_of(packet.mbuf);
   handover.kind = HandoverKind::kMiss;
   handover.port_index = packet.port_index;
-  handover.hash = packet.key.hash;
   handover.arrived = packet.arrived;
   handover.query = packet.query;
   handover.frame = packet.frame;
   if (node_.rings().push(id_, owner, packet.mbuf)) return;
-  rte_pktmbuf_free(packet.mbuf);
-  stats_.outcomes[Outcome::kMiss].add();
-  stats_.query_drops[QueryDrop::kOwnerRingFull].add();
+  stats_.outcomes[Outcome::kOverload].add();
+  reply_empty(packet, dns::Rcode::kServFail);
 }
 
 void Worker::hand_answer(Packet& packet) {
@@ -312,14 +309,19 @@ void Worker::drop(Packet& packet, Drop reason) {
   stats_.drops[reason].add();
 }
 
+// More than one burst of each: a worker may send for several that have no queue of their own.
 bool Worker::receive_handovers() {
+  constexpr int kMaxBursts = 8;
   bool busy = false;
   for (unsigned from = 0; from < node_.rings().lcores(); ++from) {
     if (from == id_) continue;
     std::array<rte_mbuf*, kBurstPackets> mbufs;
-    const unsigned count = node_.rings().pop(from, id_, mbufs.data(), kBurstPackets);
-    for (unsigned i = 0; i < count; ++i) take_handover(mbufs[i]);
-    busy |= count != 0;
+    unsigned count = kBurstPackets;
+    for (int i = 0; i < kMaxBursts && count == kBurstPackets; ++i) {
+      count = node_.rings().pop(from, id_, mbufs.data(), kBurstPackets);
+      for (unsigned n = 0; n < count; ++n) take_handover(mbufs[n]);
+      busy |= count != 0;
+    }
   }
   return busy;
 }

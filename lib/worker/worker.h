@@ -35,7 +35,7 @@ struct WorkerOptions {
 class Worker {
  public:
   // By main, before any worker runs. The node outlives the worker.
-  static Expected<std::unique_ptr<Worker>> create(Node& node, WorkerOptions options);
+  static Expected<std::unique_ptr<Worker>> create(Node& node, const WorkerOptions& options);
 
   // Becomes a reader of the node's partitions / ceases to be one.
   void go_online();
@@ -52,7 +52,7 @@ class Worker {
     void add(Packet& packet) { packets[count++] = &packet; }
   };
 
-  Worker(Node& node, WorkerOptions options, std::unique_ptr<upstream::Resolver> resolver);
+  Worker(Node& node, unsigned id, std::unique_ptr<upstream::Resolver> resolver);
 
   void begin_round(TscTime now);
   bool receive(QueueRef queue);

@@ -3,6 +3,7 @@
 
 Messages are made by dnspython, frames by scapy; the same bytes come out on every run.
 """
+import itertools
 import pathlib
 import struct
 import sys
@@ -45,54 +46,56 @@ def records(name, rdtype, *rdata, ttl=300, rcode=0, authority=None, flags=dns.fl
     return wire[:12] + wire[end:]
 
 
-def scripts():
+def answer(*args, **options):
+    return step(ANSWER | RIGHT, records("www.example.com", *args, **options))
+
+
+def conversations():
     a = query("www.example.com").to_wire()
     edns = query("www.example.com", use_edns=0, payload=1232).to_wire()
     secure = query("www.example.com", want_dnssec=True).to_wire()
-    soa = "example.com. SOA ns.example.com. host.example.com. 1 7200 3600 1209600 60"
-    good = records("www.example.com", "A", "192.0.2.1", "192.0.2.2")
-    yield "miss_hit", step(CLIENT, a) + step(ANSWER | RIGHT, good) + step(CLIENT | QUEUE1, edns)
-    yield "coalesce", step(CLIENT, a) + step(CLIENT | V6, edns) + step(CLIENT | TAGGED, a) + step(
-        ANSWER | RIGHT | QUEUE1, good)
-    yield "do", step(CLIENT, a) + step(CLIENT, secure) + step(ANSWER | RIGHT, good) + step(
-        ANSWER | RIGHT, good)
-    yield "nxdomain", step(CLIENT, a) + step(
-        ANSWER | RIGHT, records("www.example.com", "A", rcode=3, authority=[soa])) + step(CLIENT, a)
-    yield "nodata", step(CLIENT, edns) + step(
-        ANSWER | RIGHT, records("www.example.com", "A", authority=[soa]))
-    yield "servfail", step(CLIENT, a) + step(
-        ANSWER | RIGHT, records("www.example.com", "A", rcode=2)) + step(ANSWER | RIGHT, good)
-    yield "formerr", step(CLIENT, edns) + step(
-        ANSWER | RIGHT, records("www.example.com", "A", rcode=1)) + step(ANSWER | RIGHT, good)
-    yield "truncated", step(CLIENT, a) + step(
-        ANSWER | RIGHT, records("www.example.com", "A", flags=dns.flags.RA | dns.flags.TC))
-    yield "silence", step(CLIENT, a) + step(TIME, b"\x14") * 6
-    yield "expiry", step(CLIENT, a) + step(ANSWER | RIGHT, good) + step(TIME, b"\xff") + step(CLIENT, a)
-    yield "forged", step(CLIENT, a) + step(ANSWER, b"\x12\x34\x81\x80" + a[4:])
-    yield "big", step(CLIENT, a) + step(ANSWER | RIGHT, records(
-        "www.example.com", "TXT", *['"' + "x" * 200 + str(i) + '"' for i in range(5)])) + step(CLIENT, edns)
-    yield "types", b"".join(
-        step(CLIENT, query("www.example.com", t).to_wire()) for t in ("ANY", "AXFR", "SOA", "HTTPS"))
+    soa = ["example.com. SOA ns.example.com. host.example.com. 1 7200 3600 1209600 60"]
+    ask = step(CLIENT, a)
+    good = answer("A", "192.0.2.1", "192.0.2.2")
+    texts = ['"' + "x" * 200 + str(i) + '"' for i in range(5)]
+    yield "miss_hit", ask + good + step(CLIENT | QUEUE1, edns)
+    yield "coalesce", ask + step(CLIENT | V6, edns) + step(CLIENT | TAGGED, a) + good
+    yield "do", ask + step(CLIENT, secure) + good + good
+    yield "nxdomain", ask + answer("A", rcode=3, authority=soa) + ask
+    yield "nodata", step(CLIENT, edns) + answer("A", authority=soa)
+    yield "servfail", ask + answer("A", rcode=2) + good
+    yield "formerr", step(CLIENT, edns) + answer("A", rcode=1) + good
+    yield "truncated", ask + answer("A", flags=dns.flags.RA | dns.flags.TC)
+    yield "silence", ask + step(TIME, b"\x14") * 6
+    yield "expiry", ask + good + step(TIME, b"\xff") + ask
+    yield "forged", ask + step(ANSWER, b"\x12\x34\x81\x80" + a[4:])
+    yield "big", ask + answer("TXT", *texts) + step(CLIENT, edns)
+    yield "types", b"".join(step(CLIENT, query("www.example.com", rdtype).to_wire())
+                            for rdtype in ("ANY", "AXFR", "SOA", "HTTPS"))
     yield "chaos", step(CLIENT, query("version.bind", "TXT", rdclass="CH").to_wire())
-    mac = "02:00:00:00:00:09"
-    frames = {
-        "arp": Ether(dst="ff:ff:ff:ff:ff:ff", src=mac) / ARP(pdst="10.0.0.1"),
-        "icmp": Ether(dst="02:00:00:00:01:00", src=mac) / IP(src="10.0.0.9", dst="10.0.0.1") / ICMP(),
-        "tcp": Ether(dst="02:00:00:00:01:00", src=mac) / IP(src="10.0.0.9", dst="10.0.0.1") / TCP(dport=53),
-        "udp4": Ether(dst="02:00:00:00:01:00", src=mac) / IP(src="10.0.0.9", dst="10.0.0.1") / UDP(sport=4000, dport=53) / a,
-        "udp6": Ether(dst="02:00:00:00:01:00", src=mac) / IPv6(src="fd00::9", dst="fd00::1") / UDP(sport=4000, dport=53) / a,
-        "vlan": Ether(dst="02:00:00:00:01:00", src=mac) / Dot1Q(vlan=7) / IP(src="10.0.0.9", dst="10.0.0.1") / UDP(
-            sport=4000, dport=53) / edns,
-        "fragment": Ether(dst="02:00:00:00:01:00", src=mac) / IP(src="10.0.0.9", dst="10.0.0.1", flags="MF") / UDP(
-            sport=4000, dport=53) / a,
+
+
+def frames():
+    ours, theirs = "02:00:00:00:01:00", "02:00:00:00:00:09"
+    ether = Ether(dst=ours, src=theirs)
+    four = IP(src="10.0.0.9", dst="10.0.0.1")
+    udp = UDP(sport=4000, dport=53) / query("www.example.com").to_wire()
+    all_frames = {
+        "arp": Ether(dst="ff:ff:ff:ff:ff:ff", src=theirs) / ARP(pdst="10.0.0.1"),
+        "icmp": ether / four / ICMP(),
+        "tcp": ether / four / TCP(dport=53),
+        "udp4": ether / four / udp,
+        "udp6": ether / IPv6(src="fd00::9", dst="fd00::1") / udp,
+        "vlan": ether / Dot1Q(vlan=7) / four / udp,
+        "fragment": ether / IP(src="10.0.0.9", dst="10.0.0.1", flags="MF") / udp,
     }
-    for name, frame in frames.items():
+    for name, frame in all_frames.items():
         yield "frame_" + name, step(FRAME | RIGHT, bytes(frame))
 
 
 def main():
     OUT.mkdir(parents=True, exist_ok=True)
-    for name, data in scripts():
+    for name, data in itertools.chain(conversations(), frames()):
         (OUT / name).write_bytes(data)
     return 0
 

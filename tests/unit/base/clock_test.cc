@@ -13,6 +13,11 @@ TEST(TscClock, ConvertsTicks) {
   EXPECT_EQ(clock.ns_between(TscTime{10}, TscTime{13}), 1u);
 }
 
+TEST(TscClock, TimeThatRunsBackwardsIsNoTime) {
+  const TscClock clock(2'100'000'000);
+  EXPECT_EQ(clock.ns_between(TscTime{13}, TscTime{10}), 0u);
+}
+
 TEST(TscClock, LongSpansDoNotOverflow) {
   const TscClock clock(3'000'000'000);
   const uint64_t year_sec = 365 * 86400;

@@ -353,24 +353,6 @@ TEST_F(EntryCodecTest, NegativeAnswersLiveAsTheSoaSays) {
   EXPECT_EQ(lifetime(300, 0).status, EncodeStatus::kUseOnce);
 }
 
-TEST_F(EntryCodecTest, ABareEntryServesBothKindsOfClients) {
-  TestEntry entry;
-  entry.bytes.resize(64);
-  const Key key = key_of(flat("example.com"), kA);
-  entry.encoded = encode_bare(key, dns::Rcode::kServFail, 5, kNow, entry.bytes);
-  EXPECT_EQ(entry.encoded.size_bytes, 16 + 13);
-  EXPECT_TRUE(entry_is_well_formed(entry.bytes));
-  EXPECT_TRUE(entry.view().matches(key));
-  EXPECT_TRUE(entry.view().fresh(kNow + 4));
-  EXPECT_FALSE(entry.view().fresh(kNow + 5));
-  EXPECT_NE(entry.view().flags() & kEntryFetchedWithDo, 0);
-  EXPECT_EQ(reply(entry, query_of("example.com", kA), kReply),
-            from_hex("beef 8182 0001 0000 0000 0000") + flat("example.com") + be16(kA) + be16(kIn));
-  WireBytes tight(28);
-  EXPECT_EQ(encode_bare(key, dns::Rcode::kServFail, 5, kNow, tight).status,
-            EncodeStatus::kTooLarge);
-}
-
 // RFC 6840 §5.7, §5.8.
 TEST_F(EntryCodecTest, AdGoesToWhoAskedForItOnly) {
   MessageBuilder message =

@@ -50,7 +50,8 @@ class ResolverTest : public ::testing::Test {
 
   unsigned take_all(Pending& pending) {
     unsigned count = 0;
-    while (resolver_->take_waiter(pending) != nullptr) ++count;
+    resolver_->close(pending);
+    for (; resolver_->has_waiter(pending); ++count) resolver_->take_waiter(pending);
     return count;
   }
 
@@ -70,7 +71,7 @@ TEST_F(ResolverTest, JoinsTheSameQuestionAndNoOther) {
   EXPECT_EQ(resolver_->pending(), 2u);
   EXPECT_EQ(resolver_->waiting(), 3u);
   EXPECT_EQ(take_all(pending), 2u);
-  resolver_->finish(pending);
+  resolver_->forget(pending);
   EXPECT_EQ(resolver_->pending(), 1u);
   EXPECT_EQ(resolver_->waiting(), 1u);
 }
@@ -174,7 +175,7 @@ TEST_F(ResolverTest, PassesOverAServerThatTimedOutOftenWhileAnotherIsThere) {
     resolver_->next_try(pending, routes_, now_);
     EXPECT_EQ(pending.server, 1);
     take_all(pending);
-    resolver_->finish(pending);
+    resolver_->forget(pending);
   }
   Pending& later = start("later.example");
   EXPECT_EQ(later.server, 1);
@@ -191,12 +192,46 @@ TEST_F(ResolverTest, WithoutEdnsTheSameServerIsAskedAgain) {
   EXPECT_FALSE(pending.edns);
 }
 
+TEST_F(ResolverTest, TheNextServerIsAskedWithEdnsAgain) {
+  make(2);
+  Pending& pending = start("a.example");
+  ASSERT_EQ(resolver_->retry_without_edns(pending, routes_, now_), Resolver::TryStatus::kSend);
+  resolver_->note_answer(pending, Resolver::Verdict::kFailed, dns::Rcode::kFormErr);
+  ASSERT_EQ(resolver_->next_try(pending, routes_, now_), Resolver::TryStatus::kSend);
+  EXPECT_EQ(pending.server, 1);
+  EXPECT_TRUE(pending.edns);
+}
+
+// SEMANTICS "What is kept": REFUSED only where all upstreams say so.
+TEST_F(ResolverTest, ServersThatDisagreeAreAServfail) {
+  make(2);
+  Pending& pending = start("a.example");
+  resolver_->note_answer(pending, Resolver::Verdict::kFailed, dns::Rcode::kRefused);
+  ASSERT_EQ(resolver_->next_try(pending, routes_, now_), Resolver::TryStatus::kSend);
+  resolver_->note_answer(pending, Resolver::Verdict::kFailed, dns::Rcode::kNotImp);
+  EXPECT_EQ(resolver_->next_try(pending, routes_, now_), Resolver::TryStatus::kExhausted);
+  EXPECT_EQ(pending.last_rcode, dns::Rcode::kServFail);
+}
+
+TEST_F(ResolverTest, AClosedQuestionCanBeNeitherJoinedNorAnswered) {
+  make(1);
+  Pending& pending = start("a.example");
+  const uint16_t port = pending.source_port;
+  const uint16_t id = pending.id;
+  resolver_->close(pending);
+  EXPECT_EQ(resolver_->match(port, id), nullptr);
+  EXPECT_EQ(resolver_->ask(key("a.example"), false, now_).status, Resolver::AskStatus::kStarted);
+  EXPECT_EQ(resolver_->first_closed(), &pending);
+  now_.ticks += 5000 * kMs;
+  EXPECT_NE(resolver_->next_expired(now_), &pending);
+}
+
 TEST_F(ResolverTest, ManyQuestionsComeAndGoWithoutALeak) {
   make(1, 64, 64);
   for (int i = 0; i < 10000; ++i) {
     Pending& pending = start("x" + std::to_string(i % 100) + ".example");
     EXPECT_EQ(take_all(pending), 1u);
-    resolver_->finish(pending);
+    resolver_->forget(pending);
   }
   EXPECT_EQ(resolver_->pending(), 0u);
   EXPECT_EQ(resolver_->waiting(), 0u);

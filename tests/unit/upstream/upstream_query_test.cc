@@ -97,6 +97,11 @@ INSTANTIATE_TEST_SUITE_P(
                w[2] |= 0x02;
                w.resize(w.size() - 3);
              }},
+        Case{"truncated SERVFAIL", AnswerKind::kFailure,
+             [](Wire& w) {
+               w[2] |= 0x02;
+               w[3] |= 2;
+             }},
         Case{"NXDOMAIN", AnswerKind::kUsable, [](Wire& w) { w[3] |= 3; }},
         Case{"SERVFAIL", AnswerKind::kFailure, [](Wire& w) { w[3] |= 2; }},
         Case{"REFUSED", AnswerKind::kFailure, [](Wire& w) { w[3] |= 5; }},

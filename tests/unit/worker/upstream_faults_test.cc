@@ -224,6 +224,158 @@ TEST_F(UpstreamFaults, WithoutNeighboursQueriesWaitForOne) {
   EXPECT_EQ(rig.traffic().upstream.size(), 1u);
 }
 
+// RFC 9520 §3.2: the wait doubles while the failure goes on.
+TEST_F(UpstreamFaults, FailuresAreRememberedTwiceAsLongTheSecondTime) {
+  Rig rig;
+  const auto fail = [&] {
+    ask_upstream(rig);
+    rig.advance_ms(1900);
+    EXPECT_EQ(replies_after(rig).size(), 1u);
+    rig.sent();
+  };
+  fail();
+  rig.advance_ms(5000);
+  fail();
+  rig.advance_ms(9000);
+  rig.ask(testing::make_query({}));
+  rig.poll();
+  EXPECT_TRUE(rig.traffic().upstream.empty());
+  rig.advance_ms(1000);
+  ask_upstream(rig);
+}
+
+// An unsigned answer that was asked for without DO must not be taken for a validated one's source:
+// here the second server answers a query that had to do without EDNS on the first.
+TEST_F(UpstreamFaults, ADoQueryAsksTheNextServerWithEdnsAgain) {
+  Rig rig;
+  const Sent first = ask_upstream(rig, {.edns_flags = 0x8000});
+  rig.answer(first, testing::make_answer(first.message, {.flags = 0x8181}));
+  rig.poll();
+  const auto plain = rig.traffic().upstream;
+  ASSERT_EQ(plain.size(), 1u);
+  EXPECT_EQ(testing::get16(plain[0].message, 10), 0u);
+  rig.answer(plain[0], testing::make_answer(plain[0].message, {.flags = 0x8181}));
+  rig.poll();
+  const auto second = rig.traffic().upstream;
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_NE(second[0].headers.destination, first.headers.destination);
+  ASSERT_EQ(testing::get16(second[0].message, 10), 1u) << "with OPT";
+  EXPECT_EQ(second[0].message[second[0].message.size() - 4] & 0x80, 0x80) << "with DO";
+}
+
+TEST_F(UpstreamFaults, WhatWasAskedWithoutEdnsDoesNotServeDoClients) {
+  Rig rig;
+  const Sent first = ask_upstream(rig, {.edns_flags = 0x8000});
+  rig.answer(first, testing::make_answer(first.message, {.flags = 0x8181}));
+  rig.poll();
+  const auto plain = rig.traffic().upstream;
+  ASSERT_EQ(plain.size(), 1u);
+  rig.answer(plain[0], good_answer(plain[0]));
+  EXPECT_EQ(replies_after(rig).size(), 1u);
+  ask_upstream(rig, {.edns_flags = 0x8000});  // asks upstream, is no hit
+}
+
+TEST_F(UpstreamFaults, ATruncatedFailureIsAFailure) {
+  Rig rig;
+  const Sent first = ask_upstream(rig);
+  rig.answer(first, testing::make_answer(first.message, {.flags = 0x8382}));
+  rig.poll();
+  const auto traffic = rig.traffic();
+  EXPECT_TRUE(traffic.replies.empty());
+  EXPECT_EQ(traffic.upstream.size(), 1u);
+}
+
+// An answer comes back untagged, for the query went out so: with a tag it is from another network.
+TEST_F(UpstreamFaults, AnswersFromAnotherVlanAreNotTaken) {
+  Rig rig;
+  const Sent query = ask_upstream(rig);
+  testing::Wire frame = rig.answer_frame(query, good_answer(query));
+  const testing::Wire tag = {0x81, 0x00, 0x00, 0x05};
+  frame.insert(frame.begin() + 12, tag.begin(), tag.end());
+  rig.inject_frame(frame);
+  EXPECT_TRUE(replies_after(rig).empty());
+  EXPECT_EQ(rig.drops(Drop::kUpstreamMismatch), 1u);
+}
+
+Wire good(const Sent& query) {
+  return testing::make_answer(query.message, {.answer = {a_record("www.example.com", 300)}});
+}
+
+class ManyWaiters : public ::testing::TestWithParam<std::pair<unsigned, uint16_t>> {
+ protected:
+  static RigOptions options() {
+    RigOptions options;
+    options.workers = GetParam().first;
+    options.queues = {GetParam().second};
+    options.mbufs = 8191;
+    options.config.upstream.max_waiting = 8000;
+    options.config.upstream.max_pending = 5000;
+    return options;
+  }
+  // Polls, taking what is sent off the queues as a wire would, until `want` replies are there or
+  // 200 rounds over.
+  static std::vector<Sent> collect(Rig& rig, size_t want) {
+    std::vector<Sent> replies;
+    for (int round = 0; round < 200 && replies.size() < want; ++round) {
+      rig.poll();
+      for (Sent& reply : rig.traffic().replies) replies.push_back(std::move(reply));
+    }
+    return replies;
+  }
+};
+
+// Every waiting client gets its answer, however many wait for one name: no queue or ring is
+// overrun.
+TEST_P(ManyWaiters, OfOneNameAreAllAnswered) {
+  Rig rig(options());
+  constexpr unsigned kClients = 4000;
+  std::vector<Sent> upstream;
+  for (unsigned i = 0; i < kClients; ++i) {
+    testing::Client client;
+    client.port = static_cast<uint16_t>(1024 + i);
+    rig.ask(testing::make_query({}), client);
+    rig.poll(2);
+    for (Sent& query : rig.traffic().upstream) upstream.push_back(std::move(query));
+  }
+  ASSERT_EQ(upstream.size(), 1u);
+  rig.answer(upstream[0], good(upstream[0]));
+  const auto replies = collect(rig, kClients);
+  EXPECT_EQ(replies.size(), kClients);
+  for (const Sent& reply : replies) EXPECT_EQ(testing::answers_of(reply.message), 1u);
+  rig.poll(2);
+  EXPECT_EQ(rig.accounting(), "");
+  EXPECT_EQ(rig.sum(&stats::WorkerStats::waiting), 0u);
+  EXPECT_EQ(rig.mbufs_in_use(), 0u);
+}
+
+TEST_P(ManyWaiters, OfManyNamesAllGetServfailWhenTheUpstreamIsSilent) {
+  Rig rig(options());
+  constexpr unsigned kNames = 4000;
+  for (unsigned i = 0; i < kNames; ++i) {
+    rig.ask(testing::make_query({.name = "n" + std::to_string(i) + ".example"}));
+    rig.poll(2);
+    rig.sent();
+  }
+  std::vector<Sent> replies;
+  for (int step = 0; step < 300 && replies.size() < kNames; ++step) {
+    rig.advance_ms(10);
+    for (Sent& reply : collect(rig, 1)) replies.push_back(std::move(reply));
+  }
+  EXPECT_EQ(replies.size(), kNames);
+  for (const Sent& reply : replies) EXPECT_EQ(testing::rcode_of(reply.message), 2u);
+  rig.poll(2);
+  EXPECT_EQ(rig.accounting(), "");
+  EXPECT_EQ(rig.mbufs_in_use(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Setups, ManyWaiters,
+                         ::testing::Values(std::pair{1u, uint16_t{1}}, std::pair{2u, uint16_t{1}},
+                                           std::pair{4u, uint16_t{4}}),
+                         [](const auto& info) {
+                           return std::to_string(info.param.first) + "Workers" +
+                                  std::to_string(info.param.second) + "Queues";
+                         });
+
 // A failure does not displace an answer (RFC 9520 §3.2): here one that a DO=1 client did not get.
 TEST_F(UpstreamFaults, FailureDoesNotDisplaceAnAnswer) {
   Rig rig;
