@@ -22,10 +22,11 @@ enum class HugePages : uint8_t { kAuto, kOn, kOff };
 enum class RefuseAction : uint8_t { kRefuse, kDrop };
 
 struct CoresConfig {
-  unsigned main = 0;                    // CPU of housekeeping
-  std::vector<unsigned> workers;        // CPU of each worker, at least one, at most kMaxWorkers
-  IdlePolicy idle = IdlePolicy::kPoll;  // kYield: give up the CPU when a poll finds nothing
-  bool oversubscribe = false;           // allow a CPU to be named more than once (tests, small VMs)
+  unsigned main = 0;              // CPU of housekeeping
+  std::vector<unsigned> workers;  // CPU of each worker, at least one, at most kMaxWorkers
+  IdlePolicy idle =
+      IdlePolicy::kPoll;       // kYield: nap some microseconds where there is nothing to do
+  bool oversubscribe = false;  // allow a CPU to be named more than once (tests, small VMs)
 };
 
 struct EalConfig {

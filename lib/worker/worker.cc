@@ -3,7 +3,7 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_prefetch.h>
-#include <sched.h>
+#include <time.h>
 
 #include <utility>
 
@@ -48,11 +48,16 @@ void Worker::go_offline() {
   rte_rcu_qsbr_thread_unregister(node_.rcu(), id_);
 }
 
+// An idle CPU is given up by a short sleep, not by sched_yield(): a task that does nothing but
+// yield starves others on kernels that charge each yield a whole slice (seen on Linux 6.18).
 void Worker::run(config::IdlePolicy idle) {
+  constexpr unsigned kEmptyPolls = 32;
+  constexpr timespec kNap{0, 10'000};
   go_online();
+  unsigned empty_polls = 0;
   while (node_.phase() != Phase::kStopped) {
-    const bool busy = poll(TscTime{rte_rdtsc()});
-    if (!busy && idle == config::IdlePolicy::kYield) sched_yield();
+    empty_polls = poll(TscTime{rte_rdtsc()}) ? 0 : empty_polls + 1;
+    if (idle == config::IdlePolicy::kYield && empty_polls >= kEmptyPolls) nanosleep(&kNap, nullptr);
   }
   go_offline();
 }
