@@ -24,8 +24,8 @@ enum class RefuseAction : uint8_t { kRefuse, kDrop };
 struct CoresConfig {
   unsigned main = 0;              // CPU of housekeeping
   std::vector<unsigned> workers;  // CPU of each worker, at least one, at most kMaxWorkers
-  IdlePolicy idle =
-      IdlePolicy::kPoll;       // kYield: nap some microseconds where there is nothing to do
+  // kYield: a worker with nothing to do naps for some microseconds.
+  IdlePolicy idle = IdlePolicy::kPoll;
   bool oversubscribe = false;  // allow a CPU to be named more than once (tests, small VMs)
 };
 
