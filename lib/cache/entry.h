@@ -47,6 +47,9 @@ class EntryView {
   const uint8_t* data() const { return p_; }
   uint8_t flags() const { return p_[1]; }
   uint16_t size_bytes() const { return load<uint16_t>(2); }
+  dns::CdBit cd_bit() const {
+    return (flags() & kEntryCd) != 0 ? dns::CdBit::kSet : dns::CdBit::kClear;
+  }
   uint32_t inserted_sec() const { return load<uint32_t>(4); }
   uint32_t lifetime_sec() const { return load24() & 0xfffff; }
   dns::Rcode rcode() const { return static_cast<dns::Rcode>(load24() >> 20); }

@@ -11,6 +11,7 @@
 #include "lib/base/bytes.h"
 #include "lib/base/hash.h"
 #include "lib/dns/name.h"
+#include "lib/dns/types.h"
 
 namespace wirecache::cache {
 
@@ -25,15 +26,14 @@ struct Key {
 class KeyBuffer {
  public:
   // Lowers `name` (a valid flat name) into this buffer and hashes. The Key borrows from it.
-  Key make(const HashSecret& secret, Bytes name, uint16_t type, bool checking_disabled,
-           uint8_t tag) {
+  Key make(const HashSecret& secret, Bytes name, uint16_t type, dns::CdBit cd, uint8_t tag) {
     dns::lower_name(name, bytes_.data());
     uint8_t* end = bytes_.data() + name.size();
     store_be16(end, type);
-    end[2] = checking_disabled ? 1 : 0;
+    end[2] = cd == dns::CdBit::kSet ? 1 : 0;
     end[3] = tag;
     const Bytes all(bytes_.data(), name.size() + 4);
-    return Key{all.first(name.size()), type, checking_disabled, tag, secret.hash(all)};
+    return Key{all.first(name.size()), type, cd == dns::CdBit::kSet, tag, secret.hash(all)};
   }
 
  private:

@@ -98,9 +98,7 @@ void Partition::evict(unsigned most_entries) {
 
 uint64_t Partition::hash_of(EntryView entry) const {
   KeyBuffer buffer;
-  return buffer
-      .make(*secret_, entry.name(), entry.type(), (entry.flags() & kEntryCd) != 0, entry.tag())
-      .hash;
+  return buffer.make(*secret_, entry.name(), entry.type(), entry.cd_bit(), entry.tag()).hash;
 }
 
 void Partition::publish_gauges() {

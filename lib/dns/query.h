@@ -19,6 +19,8 @@ struct Edns {
   bool dnssec_ok = false;
   uint8_t version = 0;
   uint16_t udp_size = 512;  // raised to 512 where less was sent; 512 without OPT
+
+  DoBit do_bit() const { return dnssec_ok ? DoBit::kSet : DoBit::kClear; }
 };
 
 // What happens to a message that arrived on the service port.
@@ -46,6 +48,7 @@ struct Query {
 
   bool rd() const { return (flags & kFlagRd) != 0; }
   bool cd() const { return (flags & kFlagCd) != 0; }
+  CdBit cd_bit() const { return cd() ? CdBit::kSet : CdBit::kClear; }
   bool ad() const { return (flags & kFlagAd) != 0; }
   // The question's name starts at kHeaderBytes and is never compressed.
   uint16_t question_bytes() const { return qname_bytes == 0 ? 0 : qname_bytes + 4; }

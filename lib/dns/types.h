@@ -37,6 +37,10 @@ enum class Rcode : uint16_t {
   kBadVers = 16,
 };
 
+// The DO bit of an OPT (RFC 3225 §3) and the CD bit of a header (RFC 4035 §3.2.2) as arguments.
+enum class DoBit : uint8_t { kClear, kSet };
+enum class CdBit : uint8_t { kClear, kSet };
+
 enum class RrClass : uint16_t { kIn = 1, kCh = 3, kAny = 255 };
 
 enum class RrType : uint16_t {

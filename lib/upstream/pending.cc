@@ -25,8 +25,8 @@ rte_hash* make_hash(const std::string& name, uint32_t capacity, uint32_t key_byt
   return rte_hash_create(&parameters);
 }
 
-uint64_t key_with_do(uint64_t hash, bool dnssec_ok) {
-  return dnssec_ok ? hash ^ 0x9e3779b97f4a7c15 : hash;
+uint64_t key_with_do(uint64_t hash, dns::DoBit dnssec) {
+  return dnssec == dns::DoBit::kSet ? hash ^ 0x9e3779b97f4a7c15 : hash;
 }
 
 uint32_t try_key(uint16_t source_port, uint16_t id) {
@@ -63,7 +63,7 @@ PendingTable::~PendingTable() {
   rte_hash_free(by_try_);
 }
 
-Pending* PendingTable::add(const cache::Key& key, bool dnssec_ok, TscTime now) {
+Pending* PendingTable::add(const cache::Key& key, dns::DoBit dnssec, TscTime now) {
   uint32_t index = free_;
   if (index != kNoIndex) {
     free_ = slots_[index].by_age.next;
@@ -80,25 +80,24 @@ Pending* PendingTable::add(const cache::Key& key, bool dnssec_ok, TscTime now) {
   pending.type = key.type;
   pending.tag = key.tag;
   pending.checking_disabled = key.checking_disabled;
-  pending.dnssec_ok = dnssec_ok;
+  pending.dnssec = dnssec;
   pending.name_bytes = static_cast<uint8_t>(key.name.size());
   std::memcpy(pending.name.data(), key.name.data(), key.name.size());
   // Another name with the same 64-bit hash keeps its place: this one is asked but can't be joined.
-  const uint64_t filed = key_with_do(key.hash, dnssec_ok);
+  const uint64_t filed = key_with_do(key.hash, dnssec);
   if (rte_hash_lookup(by_key_, &filed) < 0)
     pending.filed_by_key = rte_hash_add_key_data(by_key_, &filed, &pending) == 0;
   ages_.push_back(slots_.get(), index);
   return &pending;
 }
 
-Pending* PendingTable::find(const cache::Key& key, bool dnssec_ok) {
-  const uint64_t filed = key_with_do(key.hash, dnssec_ok);
+Pending* PendingTable::find(const cache::Key& key, dns::DoBit dnssec) {
+  const uint64_t filed = key_with_do(key.hash, dnssec);
   Pending* pending = find_pending(by_key_, &filed);
   if (pending == nullptr) return nullptr;
   const bool same = pending->type == key.type && pending->tag == key.tag &&
                     pending->checking_disabled == key.checking_disabled &&
-                    pending->dnssec_ok == dnssec_ok &&
-                    std::ranges::equal(pending->name_view(), key.name);
+                    pending->dnssec == dnssec && std::ranges::equal(pending->name_view(), key.name);
   return same ? pending : nullptr;
 }
 
@@ -127,7 +126,7 @@ void PendingTable::close(Pending& pending) {
   forget_try(pending);
   stop_try_timer(pending);
   if (pending.filed_by_key) {
-    const uint64_t filed = key_with_do(pending.hash, pending.dnssec_ok);
+    const uint64_t filed = key_with_do(pending.hash, pending.dnssec);
     rte_hash_del_key(by_key_, &filed);
     pending.filed_by_key = false;
   }

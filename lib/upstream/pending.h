@@ -40,7 +40,7 @@ struct Pending {
   uint8_t tag = 0;
   uint8_t name_bytes = 0;
   bool checking_disabled = false;
-  bool dnssec_ok = false;
+  dns::DoBit dnssec = dns::DoBit::kClear;
   bool edns = true;
   bool filed_by_key = false;
   bool in_try_list = false;
@@ -61,9 +61,9 @@ class PendingTable {
   PendingTable& operator=(const PendingTable&) = delete;
 
   // A new question, filed by key; nullptr where the table is full.
-  Pending* add(const cache::Key& key, bool dnssec_ok, TscTime now);
+  Pending* add(const cache::Key& key, dns::DoBit dnssec, TscTime now);
   // The question under way for this very key and DO; nullptr if none.
-  Pending* find(const cache::Key& key, bool dnssec_ok);
+  Pending* find(const cache::Key& key, dns::DoBit dnssec);
   // Files `pending` under (source_port, id); false where that pair is taken or the table is full.
   bool file_try(Pending& pending, uint16_t source_port, uint16_t id);
   // Forgets the try: an answer to it will not match any more.

@@ -34,13 +34,14 @@ Resolver::Resolver(ResolverOptions options, std::unique_ptr<PendingTable> table)
           (options.upstream.last_source_port - first_port_) / port_step_ + 1)),
       stats_(options.stats) {}
 
-Resolver::Asked Resolver::ask(const cache::Key& key, bool dnssec_ok, TscTime now) {
-  Pending* pending = table_->find(key, true);
-  if (pending == nullptr && !dnssec_ok) pending = table_->find(key, false);
+Resolver::Asked Resolver::ask(const cache::Key& key, dns::DoBit dnssec, TscTime now) {
+  Pending* pending = table_->find(key, dns::DoBit::kSet);
+  if (pending == nullptr && dnssec == dns::DoBit::kClear)
+    pending = table_->find(key, dns::DoBit::kClear);
   const uint32_t waiter = waiters_.take();
   if (waiter == kNoIndex) return {AskStatus::kOverload, nullptr, nullptr};
   const AskStatus status = pending != nullptr ? AskStatus::kJoined : AskStatus::kStarted;
-  if (pending == nullptr) pending = table_->add(key, dnssec_ok, now);
+  if (pending == nullptr) pending = table_->add(key, dnssec, now);
   if (pending == nullptr) {
     waiters_.give_back(waiter);
     return {AskStatus::kOverload, nullptr, nullptr};

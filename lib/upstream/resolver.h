@@ -54,7 +54,7 @@ class Resolver {
   };
   // Puts a client behind the question `key`, which is started if nobody asks it yet. A DO=1 client
   // does not join a DO=0 question; the other way round it does.
-  Asked ask(const cache::Key& key, bool dnssec_ok, TscTime now);
+  Asked ask(const cache::Key& key, dns::DoBit dnssec, TscTime now);
 
   // Chooses server, ID and source port of the next try and starts its timer.
   enum class TryStatus : uint8_t {

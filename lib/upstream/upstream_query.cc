@@ -51,8 +51,8 @@ size_t write_query(const Pending& pending, uint16_t udp_size, MutableBytes messa
   if (!written) return 0;
   if (!pending.edns) return out.position();
   const bool opt = out.u8(0) && out.u16(static_cast<uint16_t>(dns::RrType::kOpt)) &&
-                   out.u16(udp_size) && out.u16(0) && out.u16(pending.dnssec_ok ? kDoBit : 0) &&
-                   out.u16(0);
+                   out.u16(udp_size) && out.u16(0) &&
+                   out.u16(pending.dnssec == dns::DoBit::kSet ? kDoBit : 0) && out.u16(0);
   return opt ? out.position() : 0;
 }
 

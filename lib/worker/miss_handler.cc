@@ -29,11 +29,11 @@ dns::Rcode failure_for_clients(dns::Rcode rcode) {
 
 }  // namespace
 
-bool serves(const uint8_t* entry, const cache::Key& key, bool dnssec_ok, uint32_t now_sec) {
+bool serves(const uint8_t* entry, const cache::Key& key, dns::DoBit dnssec, uint32_t now_sec) {
   if (entry == nullptr) return false;
   const cache::EntryView view(entry);
   return view.matches(key) && view.fresh(now_sec) &&
-         (!dnssec_ok || (view.flags() & cache::kEntryFetchedWithDo) != 0);
+         (dnssec == dns::DoBit::kClear || (view.flags() & cache::kEntryFetchedWithDo) != 0);
 }
 
 MissHandler::MissHandler(Node& node, unsigned worker, std::unique_ptr<Resolver> resolver,
@@ -61,7 +61,7 @@ cache::ReplyOptions MissHandler::reply_options() const {
 bool MissHandler::answer_without_asking(Packet& packet, const cache::Key& key) {
   const dns::Query& query = packet.query;
   const uint8_t* entry = partition_.find(key.hash);
-  if (serves(entry, key, query.edns.dnssec_ok, now_sec_)) {
+  if (serves(entry, key, query.edns.do_bit(), now_sec_)) {
     const cache::EntryView view(entry);
     const auto reply = cache::build_reply(view, query, reply_options(), packet.reply_room());
     stats_.outcomes[stats::Outcome::kMiss].add();
@@ -81,9 +81,9 @@ bool MissHandler::answer_without_asking(Packet& packet, const cache::Key& key) {
 void MissHandler::miss(Packet& packet) {
   const dns::Query& query = packet.query;
   const cache::Key key =
-      key_bytes_.make(node_.secret(), packet.question_name(), query.qtype, query.cd(), 0);
+      key_bytes_.make(node_.secret(), packet.question_name(), query.qtype, query.cd_bit(), 0);
   if (answer_without_asking(packet, key)) return;
-  const Resolver::Asked asked = resolver_->ask(key, query.edns.dnssec_ok, now_);
+  const Resolver::Asked asked = resolver_->ask(key, query.edns.do_bit(), now_);
   if (asked.status == Resolver::AskStatus::kOverload) {
     stats_.outcomes[stats::Outcome::kOverload].add();
     const size_t bytes = dns::write_empty_reply(packet.reply_room(), query, dns::Rcode::kServFail,
@@ -202,7 +202,7 @@ void MissHandler::take_usable(Pending& pending, Bytes message) {
   options.max_ttl_sec = snapshot_->cache.max_ttl_sec;
   options.max_negative_ttl_sec = snapshot_->cache.max_negative_ttl_sec;
   options.now_sec = now_sec_;
-  options.fetched_with_do = pending.dnssec_ok && pending.edns;
+  options.fetched_with_do = pending.dnssec == dns::DoBit::kSet && pending.edns;
   options.keep_ad = snapshot_->routes.servers[pending.server].trust_ad;
   const cache::Key key = pending.key();
   const cache::Encoded encoded = cache::encode_answer(key, message, options, *scratch_);
@@ -240,7 +240,7 @@ void MissHandler::fail(Pending& pending, dns::Rcode rcode) {
 bool MissHandler::keep(const cache::Key& key, Bytes entry) {
   const uint8_t* found = partition_.find(key.hash);
   const bool with_do = (cache::EntryView(entry.data()).flags() & cache::kEntryFetchedWithDo) != 0;
-  if (!with_do && serves(found, key, true, now_sec_)) return true;
+  if (!with_do && serves(found, key, dns::DoBit::kSet, now_sec_)) return true;
   return partition_.insert(key.hash, entry) != cache::Partition::InsertStatus::kRejected;
 }
 
@@ -266,7 +266,7 @@ void MissHandler::tell_waiters(Pending& pending, const Result& result, Pace pace
 MissHandler::Result MissHandler::stored_result(const Pending& pending) const {
   const uint8_t* entry = partition_.find(pending.hash);
   const bool asked_for_entry = pending.result_flags == 0;
-  if (asked_for_entry && serves(entry, pending.key(), false, now_sec_))
+  if (asked_for_entry && serves(entry, pending.key(), dns::DoBit::kClear, now_sec_))
     return {entry, cache::EntryView(entry).rcode(), 0};
   return {nullptr, pending.last_rcode, pending.result_flags};
 }

@@ -83,6 +83,6 @@ class MissHandler {
 };
 
 // Whether the entry found for `key` answers a client now.
-bool serves(const uint8_t* entry, const cache::Key& key, bool dnssec_ok, uint32_t now_sec);
+bool serves(const uint8_t* entry, const cache::Key& key, dns::DoBit dnssec, uint32_t now_sec);
 
 }  // namespace wirecache::worker

@@ -140,7 +140,7 @@ void Worker::parse_burst() {
       continue;
     }
     packet.key = packet.key_bytes.make(node_.secret(), packet.question_name(), packet.query.qtype,
-                                       packet.query.cd(), 0);
+                                       packet.query.cd_bit(), 0);
     lookups_.add(packet);
   }
 }
@@ -178,7 +178,7 @@ void Worker::look_up_burst() {
 void Worker::answer_burst() {
   for (uint16_t i = 0; i < lookups_.count; ++i) {
     Packet& packet = *lookups_.packets[i];
-    if (serves(packet.entry, packet.key, packet.query.edns.dnssec_ok, now_sec_)) {
+    if (serves(packet.entry, packet.key, packet.query.edns.do_bit(), now_sec_)) {
       answer_hit(packet);
     } else if (packet.query.rd()) {
       hand_miss(packet);

@@ -102,7 +102,7 @@ void run(uint8_t how, Bytes message) {
   dns::Question question;
   KeyBuffer buffer;
   if (!walk.begin(header, question)) return;
-  const Key key = buffer.make(secret, question.name.view(), question.type, false, how);
+  const Key key = buffer.make(secret, question.name.view(), question.type, dns::CdBit::kClear, how);
   const Encoded encoded = encode_answer(key, message, options_of(how), scratch);
   if (encoded.status != EncodeStatus::kKeep && encoded.status != EncodeStatus::kUseOnce) {
     require(encoded.size_bytes == 0, "no entry without a good status");

@@ -102,7 +102,7 @@ class CodecTest : public testing::Test {
   }
 
   Key key_of(const WireBytes& name, uint16_t type) {
-    return key_buffer_.make(secret_, name, type, false, 0);
+    return key_buffer_.make(secret_, name, type, dns::CdBit::kClear, 0);
   }
   // The entry of the question that `query` asks.
   TestEntry encode(const WireBytes& query, const WireBytes& upstream,

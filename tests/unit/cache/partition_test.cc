@@ -51,7 +51,9 @@ class PartitionTest : public testing::Test {
     std::vector<uint8_t> name = {static_cast<uint8_t>(label.size())};
     name.insert(name.end(), label.begin(), label.end());
     name.push_back(0);
-    return buffer_.make(secret_, name, kTypeA, number % 2 == 1, static_cast<uint8_t>(number % 3));
+    return buffer_.make(secret_, name, kTypeA,
+                        number % 2 == 1 ? dns::CdBit::kSet : dns::CdBit::kClear,
+                        static_cast<uint8_t>(number % 3));
   }
   InsertStatus insert(uint32_t number, Bytes payload) {
     const Key key = key_of(number);

@@ -10,6 +10,8 @@
 namespace wirecache::upstream {
 namespace {
 
+constexpr auto kPlain = dns::DoBit::kClear;
+constexpr auto kWithDo = dns::DoBit::kSet;
 constexpr uint64_t kMs = 1'000'000;  // ticks: a 1 GHz clock
 
 class ResolverTest : public ::testing::Test {
@@ -38,11 +40,11 @@ class ResolverTest : public ::testing::Test {
   cache::Key key(const std::string& name, uint16_t type = 1) {
     testing::Wire wire;
     testing::put_name(wire, name);
-    return buffers_[name].make(secret_, wire, type, false, 0);
+    return buffers_[name].make(secret_, wire, type, dns::CdBit::kClear, 0);
   }
 
   Pending& start(const std::string& name) {
-    const auto asked = resolver_->ask(key(name), false, now_);
+    const auto asked = resolver_->ask(key(name), kPlain, now_);
     EXPECT_EQ(asked.status, Resolver::AskStatus::kStarted);
     EXPECT_EQ(resolver_->next_try(*asked.pending, routes_, now_), Resolver::TryStatus::kSend);
     return *asked.pending;
@@ -66,8 +68,8 @@ class ResolverTest : public ::testing::Test {
 TEST_F(ResolverTest, JoinsTheSameQuestionAndNoOther) {
   make(1);
   Pending& pending = start("a.example");
-  EXPECT_EQ(resolver_->ask(key("a.example"), false, now_).status, Resolver::AskStatus::kJoined);
-  EXPECT_EQ(resolver_->ask(key("b.example"), false, now_).status, Resolver::AskStatus::kStarted);
+  EXPECT_EQ(resolver_->ask(key("a.example"), kPlain, now_).status, Resolver::AskStatus::kJoined);
+  EXPECT_EQ(resolver_->ask(key("b.example"), kPlain, now_).status, Resolver::AskStatus::kStarted);
   EXPECT_EQ(resolver_->pending(), 2u);
   EXPECT_EQ(resolver_->waiting(), 3u);
   EXPECT_EQ(take_all(pending), 2u);
@@ -80,9 +82,9 @@ TEST_F(ResolverTest, JoinsTheSameQuestionAndNoOther) {
 TEST_F(ResolverTest, DnssecClientsDoNotJoinPlainQuestions) {
   make(1);
   start("a.example");
-  const auto with_do = resolver_->ask(key("a.example"), true, now_);
+  const auto with_do = resolver_->ask(key("a.example"), kWithDo, now_);
   EXPECT_EQ(with_do.status, Resolver::AskStatus::kStarted);
-  const auto plain = resolver_->ask(key("a.example"), false, now_);
+  const auto plain = resolver_->ask(key("a.example"), kPlain, now_);
   EXPECT_EQ(plain.status, Resolver::AskStatus::kJoined);
   EXPECT_EQ(plain.pending, with_do.pending);
 }
@@ -91,10 +93,10 @@ TEST_F(ResolverTest, SaysOverloadWhenTablesAreFullAndLosesNothing) {
   make(1, 2, 3);
   start("a.example");
   start("b.example");
-  EXPECT_EQ(resolver_->ask(key("c.example"), false, now_).status, Resolver::AskStatus::kOverload);
+  EXPECT_EQ(resolver_->ask(key("c.example"), kPlain, now_).status, Resolver::AskStatus::kOverload);
   EXPECT_EQ(resolver_->waiting(), 2u);
-  EXPECT_EQ(resolver_->ask(key("a.example"), false, now_).status, Resolver::AskStatus::kJoined);
-  EXPECT_EQ(resolver_->ask(key("a.example"), false, now_).status, Resolver::AskStatus::kOverload);
+  EXPECT_EQ(resolver_->ask(key("a.example"), kPlain, now_).status, Resolver::AskStatus::kJoined);
+  EXPECT_EQ(resolver_->ask(key("a.example"), kPlain, now_).status, Resolver::AskStatus::kOverload);
   EXPECT_EQ(resolver_->waiting(), 3u);
 }
 
@@ -157,7 +159,7 @@ TEST_F(ResolverTest, TriesTimeOutInOrderAndTheLastLivesUntilTheDeadline) {
 TEST_F(ResolverTest, HoldsWhileNoServerCanBeReached) {
   make(1);
   routes_.servers[0].usable = false;
-  const auto asked = resolver_->ask(key("a.example"), false, now_);
+  const auto asked = resolver_->ask(key("a.example"), kPlain, now_);
   EXPECT_EQ(resolver_->next_try(*asked.pending, routes_, now_), Resolver::TryStatus::kHold);
   now_.ticks += 400 * kMs;
   ASSERT_EQ(resolver_->next_timed_out(now_), asked.pending);
@@ -220,7 +222,7 @@ TEST_F(ResolverTest, AClosedQuestionCanBeNeitherJoinedNorAnswered) {
   const uint16_t id = pending.id;
   resolver_->close(pending);
   EXPECT_EQ(resolver_->match(port, id), nullptr);
-  EXPECT_EQ(resolver_->ask(key("a.example"), false, now_).status, Resolver::AskStatus::kStarted);
+  EXPECT_EQ(resolver_->ask(key("a.example"), kPlain, now_).status, Resolver::AskStatus::kStarted);
   EXPECT_EQ(resolver_->first_closed(), &pending);
   now_.ticks += 5000 * kMs;
   EXPECT_NE(resolver_->next_expired(now_), &pending);

@@ -39,7 +39,7 @@ TEST(UpstreamQuery, IsMadeAnew) {
 TEST(UpstreamQuery, CarriesCheckingDisabledAndDo) {
   Pending pending = pending_for("www.example.com");
   pending.checking_disabled = true;
-  pending.dnssec_ok = true;
+  pending.dnssec = dns::DoBit::kSet;
   const Wire expected =
       testing::make_query({.flags = 0x0130, .udp_size = 1232, .edns_flags = 0x8000});
   EXPECT_EQ(written(pending), expected);
