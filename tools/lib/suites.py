@@ -18,6 +18,9 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 JOBS = max(2, os.cpu_count() or 2)
 LINT = os.path.join(ROOT, "tools", "lint")
 TEST_TIMEOUT_SEC = 300
+# One build for the unit tests under sanitizers and the fuzz targets: they share the libraries.
+# -O1: what it costs to run it gains in building.
+SANITIZE_OPTIONS = ["-Dfuzz=true", "-Db_sanitize=address,undefined", "-Doptimization=1"]
 LINT_CHECKS = (  # name, command
     ("format", ["/usr/bin/python3", "-B", f"{LINT}/check_format.py"]),
     ("layers", ["/usr/bin/python3", "-B", f"{LINT}/check_layers.py"]),
@@ -168,9 +171,9 @@ def run_test_program(test):
         return count
 
 
-def unit_tests(directory, options):
+def unit_tests(directory, options, compiler):
     count = Count()
-    complaints = build(directory, options, "g++", lambda name: name.startswith("test_"))
+    complaints = build(directory, options, compiler, lambda name: name.startswith("test_"))
     if complaints is not None:
         count.fail(f"build of {directory}/", complaints)
         return count
@@ -189,12 +192,11 @@ def unit_tests(directory, options):
 
 
 def unit(_options):
-    return unit_tests("build", [])
+    return unit_tests("build", [], "g++")
 
 
 def asan(_options):
-    # -O1: what it costs to run it gains in building.
-    return unit_tests("build-asan", ["-Db_sanitize=address,undefined", "-Doptimization=1"])
+    return unit_tests("build-sanitize", SANITIZE_OPTIONS, "clang++-14")
 
 
 # --- fuzz
@@ -221,7 +223,7 @@ def fuzz_target(binary, seconds):
             return name, None
         for artifact in os.listdir(directory):
             if artifact != "corpus":
-                kept = os.path.join(ROOT, "build-fuzz", f"{short}-{artifact}")
+                kept = os.path.join(ROOT, "build-sanitize", f"{short}-{artifact}")
                 shutil.copy(os.path.join(directory, artifact), kept)
                 output += f"\nthe input is kept in {kept}"
         return name, output
@@ -229,12 +231,11 @@ def fuzz_target(binary, seconds):
 
 def fuzz(options):
     count = Count()
-    complaints = build("build-fuzz", ["-Dfuzz=true", "-Db_sanitize=address,undefined"],
-                       "clang++-14", is_fuzz_target)
+    complaints = build("build-sanitize", SANITIZE_OPTIONS, "clang++-14", is_fuzz_target)
     if complaints is not None:
-        count.fail("build of build-fuzz/", complaints)
+        count.fail("build of build-sanitize/", complaints)
         return count
-    targets = [f for f in executables("build-fuzz") if is_fuzz_target(os.path.basename(f))]
+    targets = [f for f in executables("build-sanitize") if is_fuzz_target(os.path.basename(f))]
     if not targets:
         count.fail("no fuzz targets in tests/fuzz")
     say(f"running {len(targets)} fuzz targets for {options.fuzz_seconds} s each")
