@@ -72,6 +72,7 @@ bool MissHandler::answer_without_asking(Packet& packet, const cache::Key& key) {
   const auto failure = failures_.find(key.hash, now_sec_);
   if (!failure) return false;
   stats_.outcomes[stats::Outcome::kHit].add();
+  stats_.hit_latency.record(node_.clock().ns_between(packet.arrived, now_));
   const size_t bytes =
       dns::write_empty_reply(packet.reply_room(), query, *failure, 0, snapshot_->edns.udp_size);
   transmitter_.reply(packet, static_cast<uint16_t>(bytes), *failure);

@@ -223,7 +223,9 @@ def test_fragments_go_to_the_kernel(lab, wire, wirecache, v6):
     else:
         frame = ethernet(lab) / ip(lab, v6, flags="MF") / udp()
     assert wire.answer_to(frame / Raw(dns_query()), CLIENT_MAC, SILENCE_SEC) is None
-    assert wirecache.metrics().total("punted_packets_total") > before
+    if lab.current_setup.driver == "af_packet" and not v6:
+        return  # DPDK's fan-out has the kernel reassemble IPv4: a lone fragment never reaches us
+    assert wirecache.metrics_at_rest().total("punted_packets_total") > before
 
 
 @on(*SETUPS)

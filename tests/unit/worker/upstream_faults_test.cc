@@ -99,6 +99,11 @@ TEST_F(UpstreamFaults, SilenceIsTriedOnTheNextServerThenServfailByTheDeadline) {
   EXPECT_TRUE(traffic.upstream.empty());
   ASSERT_EQ(traffic.replies.size(), 1u);
   EXPECT_EQ(testing::rcode_of(traffic.replies[0].message), 2u);
+  EXPECT_EQ(rig.outcome(stats::Outcome::kHit), 1u) << "a remembered failure is a hit";
+  const stats::Histogram& latency = rig.node().stats(0).hit_latency;
+  uint64_t recorded = 0;
+  for (size_t i = 0; i < stats::Histogram::kBuckets; ++i) recorded += latency.bucket(i);
+  EXPECT_EQ(recorded, 1u);
   rig.advance_ms(5000);
   ask_upstream(rig);
 }
