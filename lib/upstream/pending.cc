@@ -132,7 +132,6 @@ void PendingTable::close(Pending& pending) {
   }
   ages_.remove(slots_.get(), index_of(pending));
   closed_.push_back(slots_.get(), index_of(pending));
-  pending.closed = true;
 }
 
 void PendingTable::remove(Pending& pending) {

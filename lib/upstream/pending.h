@@ -29,9 +29,8 @@ struct Pending {
   Links by_age;  // in the list of deadlines
   Links by_try;  // in the list of tries that may time out
   uint16_t type = 0;
-  uint16_t id = 0;           // of the try under way
-  uint16_t source_port = 0;  // of the try under way; 0: nothing was sent
-  uint16_t tries = 0;
+  uint16_t id = 0;                                   // of the try under way
+  uint16_t source_port = 0;                          // of the try under way; 0: nothing was sent
   uint32_t servers_done = 0;                         // bit i: server i has answered with a failure
   std::array<uint8_t, config::kMaxServers> asked{};  // queries sent to each server
   dns::Rcode last_rcode = dns::Rcode::kServFail;     // what the clients get if all tries fail
@@ -44,7 +43,6 @@ struct Pending {
   bool edns = true;
   bool filed_by_key = false;
   bool in_try_list = false;
-  bool closed = false;  // has its result: only its waiters are still to be told
   std::array<uint8_t, dns::kMaxNameBytes> name;  // flat, lower case
 
   Bytes name_view() const { return {name.data(), name_bytes}; }

@@ -113,7 +113,6 @@ Resolver::TryStatus Resolver::start_try(Pending& pending, size_t server, const R
   }
   pending.server = static_cast<uint8_t>(server);
   ++pending.asked[server];
-  ++pending.tries;
   // The last try has all the time until the deadline.
   if (tries_left(pending, routes)) table_->start_try_timer(pending);
   return TryStatus::kSend;

@@ -36,8 +36,6 @@ class MissHandler {
   void answer(Packet& packet);
   // Time-outs and deadlines, a bounded number a round.
   void tick();
-  // Whether nobody waits and nothing is asked.
-  bool idle() const { return resolver_->pending() == 0; }
 
  private:
   // What a question's waiters are told: an entry, or no records with rcode and flags.
