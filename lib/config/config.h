@@ -20,6 +20,9 @@ namespace wirecache::config {
 enum class IdlePolicy : uint8_t { kPoll, kYield };
 enum class HugePages : uint8_t { kAuto, kOn, kOff };
 enum class RefuseAction : uint8_t { kRefuse, kDrop };
+// Whether the worker that receives a query hands it to the owner of its key at once. kAuto: where
+// the port leaves workers without packets.
+enum class Spread : uint8_t { kAuto, kOn, kOff };
 
 struct CoresConfig {
   unsigned main = 0;              // CPU of housekeeping
@@ -41,11 +44,31 @@ struct PortConfig {
   std::vector<IpPrefix> addresses;  // given to the exception port
   std::string exception_interface;  // name of the TAP, at most 15 bytes; default "wc-" + name
   unsigned queues = 0;              // 0: one a worker, as far as the driver goes
+  Spread spread = Spread::kAuto;
+  std::optional<unsigned> numa_node;  // default: what the kernel says of the device
+  // What replaces the driver profile's values for this port; empty: the profile's.
+  std::optional<uint16_t> rx_descriptors;
+  std::optional<uint16_t> tx_descriptors;
+  std::optional<uint16_t> burst;
+  std::optional<std::vector<std::string>> rss;
+  std::optional<std::vector<std::string>> offloads;
+};
+
+// Driver profiles (drivers-config/) are part of the program.
+struct DriversConfig {
+  std::string profiles;  // a directory whose *.toml replace those of the same name; "": none
+};
+
+// A route that the kernel gets through the exception ports while the program runs.
+struct RouteConfig {
+  IpPrefix to;
+  std::vector<IpAddress> via;  // gateways on ports' networks, all used alike by the kernel
 };
 
 struct ListenConfig {
-  std::vector<IpAddress> addresses;  // default: all addresses of all ports
+  std::vector<IpAddress> addresses;  // default: all addresses of all ports but upstream.sources
   uint16_t port = 53;
+  bool loopback = true;  // answer the machine's own queries to 127.0.0.1 and ::1 as well
 };
 
 struct ClientsConfig {
@@ -69,6 +92,7 @@ struct UpstreamServer {
 
 struct UpstreamConfig {
   std::vector<UpstreamServer> servers;  // asked in this order
+  std::vector<IpAddress> sources;       // ports' addresses to ask from; empty: as the route says
   uint16_t first_source_port = 10000;
   uint16_t last_source_port = 32767;
   uint32_t try_timeout_ms = 400;  // then the next server is asked
@@ -91,6 +115,8 @@ struct Config {
   CoresConfig cores;
   EalConfig eal;
   std::vector<PortConfig> ports;
+  DriversConfig drivers;
+  std::vector<RouteConfig> routes;
   ListenConfig listen;
   ClientsConfig clients;
   CacheConfig cache;

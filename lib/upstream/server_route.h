@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "lib/base/ip_address.h"
 #include "lib/config/config.h"
@@ -15,8 +16,8 @@ namespace wirecache::upstream {
 
 struct ServerRoute {
   IpAddress address;
-  IpAddress source;     // our own address on the server's network
-  MacAddress next_hop;  // valid where usable
+  IpAddress source;     // our own address, one of RouteTable::sources
+  MacAddress next_hop;  // of the server or the gateway to it; valid where usable
   MacAddress source_mac;
   uint16_t port = 53;
   uint8_t port_index = 0;  // which of the appliance's ports leads there
@@ -27,6 +28,8 @@ struct ServerRoute {
 struct RouteTable {
   std::array<ServerRoute, config::kMaxServers> servers;
   size_t count = 0;
+  // Every address that a query may have been sent from and its answer may come to.
+  std::vector<IpAddress> sources;
 };
 
 }  // namespace wirecache::upstream

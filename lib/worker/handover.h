@@ -25,10 +25,13 @@
 namespace wirecache::worker {
 
 enum class HandoverKind : uint8_t {
-  kMiss,      // a client's query for the key's owner: frame, query and arrived are set
-  kAnswer,    // an upstream's answer for the owner of its port: frame and arrived are set
-  kPunt,      // for the kernel: port_index is set
-  kTransmit,  // a whole frame to send: port_index and tag are set
+  kQuery,        // a client's query that nobody has looked at: frame, arrived and port_index
+  kLookup,       // an admitted query for the owner of its key: query as well
+  kMiss,         // the same, not found in the cache
+  kAnswer,       // an upstream's answer for the owner of its port: frame and arrived are set
+  kUnreachable,  // an ICMP error about an upstream query, for the owner of the query's port
+  kPunt,         // for the kernel: port_index is set
+  kTransmit,     // a whole frame to send: port_index and tag are set
 };
 
 // What a frame to be sent is, for the counters: a response's rcode, or one of these.

@@ -60,6 +60,9 @@ class Node {
 
   unsigned workers() const { return options_.workers; }
   unsigned main_lcore() const { return options_.workers; }  // main's place among the rings
+  // In place of a port's index: the stream service, which takes queries and answers through the
+  // kernel's sockets. Its queries come and its answers go by main's rings.
+  uint8_t stream_port() const { return static_cast<uint8_t>(options_.ports.size()); }
   int numa_node() const { return options_.numa_node; }
   const std::string& name() const { return options_.name; }
   const TscClock& clock() const { return options_.clock; }
