@@ -6,6 +6,7 @@ namespace wirecache::net {
 namespace {
 
 constexpr uint8_t kProtocolUdp = 17;
+constexpr uint8_t kProtocolIcmpv6 = 58;
 
 // One's complement addition: the carry out of the top comes back in at the bottom (RFC 1071 §2).
 uint64_t add_with_carry(uint64_t sum, uint64_t word) {
@@ -24,6 +25,14 @@ uint64_t load(const uint8_t* p) {
 uint64_t address_sum(const IpAddress& address) {
   const uint8_t* p = address.bytes.data();
   return add_with_carry(load<uint64_t>(p), load<uint64_t>(p + 8));
+}
+
+// Upper-layer length and protocol are the same words in both families' pseudo-headers.
+uint64_t pseudo_header_sum(size_t bytes, uint8_t protocol, const IpAddress& source,
+                           const IpAddress& destination) {
+  const auto length = static_cast<uint16_t>(bytes);
+  const uint64_t words = uint64_t{__builtin_bswap16(length)} + __builtin_bswap16(protocol);
+  return add_with_carry(address_sum(source), add_with_carry(address_sum(destination), words));
 }
 
 }  // namespace
@@ -64,13 +73,21 @@ uint16_t checksum_finish(uint64_t sum) {
 }
 
 uint16_t udp_checksum(Bytes udp, const IpAddress& source, const IpAddress& destination) {
-  // Upper-layer length and protocol of the pseudo-header: the same words in both families.
-  const auto length = static_cast<uint16_t>(udp.size());
-  const uint64_t words = uint64_t{__builtin_bswap16(length)} + __builtin_bswap16(kProtocolUdp);
   // Apart from the datagram's sum, so that the processor can work on both at once.
-  const uint64_t pseudo_header =
-      add_with_carry(address_sum(source), add_with_carry(address_sum(destination), words));
+  const uint64_t pseudo_header = pseudo_header_sum(udp.size(), kProtocolUdp, source, destination);
   return checksum_finish(add_with_carry(checksum_add(udp, 0), pseudo_header));
+}
+
+uint16_t udp_pseudo_header_sum(uint16_t udp_bytes, const IpAddress& source,
+                               const IpAddress& destination) {
+  const uint16_t complement =
+      checksum_finish(pseudo_header_sum(udp_bytes, kProtocolUdp, source, destination));
+  return static_cast<uint16_t>(~complement);
+}
+
+uint16_t icmpv6_checksum(Bytes message, const IpAddress& source, const IpAddress& destination) {
+  return checksum_finish(checksum_add(
+      message, pseudo_header_sum(message.size(), kProtocolIcmpv6, source, destination)));
 }
 
 }  // namespace wirecache::net

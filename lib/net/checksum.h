@@ -20,5 +20,11 @@ uint16_t checksum_finish(uint64_t sum);
 // with the payload; its checksum field counts as it stands (0 to make one; the received one to
 // check one, the result then being 0).
 uint16_t udp_checksum(Bytes udp, const IpAddress& source, const IpAddress& destination);
+// What a device that completes the checksum wants in its field: the folded sum of the pseudo-header
+// alone, not complemented.
+uint16_t udp_pseudo_header_sum(uint16_t udp_bytes, const IpAddress& source,
+                               const IpAddress& destination);
+// The same check for ICMPv6 (RFC 4443 §2.3): 0 where `message` carries the right checksum.
+uint16_t icmpv6_checksum(Bytes message, const IpAddress& source, const IpAddress& destination);
 
 }  // namespace wirecache::net

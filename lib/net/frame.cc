@@ -10,6 +10,10 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr uint8_t kProtocolUdp = 17;
+constexpr uint8_t kProtocolIcmpv6 = 58;
+constexpr uint16_t kEtherTypeArp = 0x0806;
+constexpr uint8_t kFirstNdpType = 133;  // router solicitation (RFC 4861 §4)
+constexpr uint8_t kLastNdpType = 137;   // redirect
 constexpr uint8_t kHopLimit = 64;
 constexpr uint16_t kDontFragment = 0x4000;
 constexpr uint16_t kFragmentBits = 0x3fff;  // MF and the offset
@@ -179,6 +183,10 @@ void write_udp(uint8_t* p, const DatagramHeaders& headers, uint16_t udp_bytes) {
   const uint64_t header = wire_word(headers.source_port) |
                           wire_word(headers.destination_port) << 16 | wire_word(udp_bytes) << 32;
   std::memcpy(p, &header, sizeof header);
+  if (headers.udp_checksum == UdpChecksum::kDevice) {
+    store_be16(p + 6, udp_pseudo_header_sum(udp_bytes, headers.source, headers.destination));
+    return;
+  }
   const uint16_t sum = udp_checksum(Bytes(p, udp_bytes), headers.source, headers.destination);
   store_be16(p + 6, sum == 0 ? 0xffff : sum);
 }
@@ -203,7 +211,21 @@ FrameVerdict parse_frame(Bytes frame, ChecksumHints hints, Frame& out) {
   return is_bad_source(out) ? FrameVerdict::kBadSource : FrameVerdict::kUdp;
 }
 
-uint16_t make_reply_frame(uint8_t* frame_bytes, const Frame& query, uint16_t payload_bytes) {
+bool is_address_resolution(Bytes frame) {
+  size_t l3_offset = kEthernetBytes;
+  uint16_t ether_type = load_be16(frame.data() + 12);
+  if (ether_type == kEtherTypeVlan && frame.size() >= kEthernetBytes + kVlanBytes) {
+    ether_type = load_be16(frame.data() + 16);
+    l3_offset += kVlanBytes;
+  }
+  if (ether_type == kEtherTypeArp) return true;
+  if (ether_type != kEtherTypeIpv6 || frame.size() <= l3_offset + kIpv6Bytes) return false;
+  const uint8_t type = frame[l3_offset + kIpv6Bytes];
+  return frame[l3_offset + 6] == kProtocolIcmpv6 && type >= kFirstNdpType && type <= kLastNdpType;
+}
+
+uint16_t make_reply_frame(uint8_t* frame_bytes, const Frame& query, uint16_t payload_bytes,
+                          UdpChecksum udp_checksum) {
   const DatagramHeaders headers{
       .source_mac = query.destination_mac,
       .destination_mac = query.source_mac,
@@ -213,6 +235,7 @@ uint16_t make_reply_frame(uint8_t* frame_bytes, const Frame& query, uint16_t pay
       .destination_port = query.source_port,
       .vlan_tci = query.vlan_tci,
       .tagged = query.vlan_tags != 0,
+      .udp_checksum = udp_checksum,
   };
   const uint16_t payload_offset = headers.bytes();
   if (payload_offset != query.payload_offset)

@@ -70,13 +70,24 @@ struct Frame {
 // caller's to judge.
 FrameVerdict parse_frame(Bytes frame, ChecksumHints hints, Frame& out);
 
+// Who makes a sent datagram's UDP checksum. The IPv4 header's is always made here.
+enum class UdpChecksum : uint8_t {
+  kSoftware,
+  kDevice,  // the field gets the pseudo-header's sum, as devices that complete it want it
+};
+
+// Whether a frame of at least 14 bytes is ARP or neighbour discovery (RFC 826, RFC 4861): what the
+// kernel needs to know who is where. At most one VLAN tag is looked behind.
+bool is_address_resolution(Bytes frame);
+
 // Turns a parsed query frame into the frame of its reply, in place: MACs, addresses and ports
 // change places, VLAN kept, IPv4 options dropped (the payload then moves down: see the return
 // value), TTL/hop limit 64, DF set and ID 0 (RFC 6864 §4.1), traffic class 0, lengths and checksums
 // set for a payload of `payload_bytes` that already stands at frame.payload_offset. A frame under
 // 60 bytes is padded with zeros; `frame_bytes` has room for 60. Returns the length of the frame to
 // send.
-uint16_t make_reply_frame(uint8_t* frame_bytes, const Frame& query, uint16_t payload_bytes);
+uint16_t make_reply_frame(uint8_t* frame_bytes, const Frame& query, uint16_t payload_bytes,
+                          UdpChecksum udp_checksum = UdpChecksum::kSoftware);
 
 // Everything that the headers of a datagram of our own need.
 struct DatagramHeaders {
@@ -88,11 +99,11 @@ struct DatagramHeaders {
   uint16_t destination_port = 0;
   uint16_t vlan_tci = 0;
   bool tagged = false;
+  UdpChecksum udp_checksum = UdpChecksum::kSoftware;
 
-  uint16_t bytes() const {
-    return kEthernetBytes + (tagged ? kVlanBytes : 0) + (source.is_v6() ? kIpv6Bytes : kIpv4Bytes) +
-           kUdpBytes;
-  }
+  uint16_t l2_bytes() const { return kEthernetBytes + (tagged ? kVlanBytes : 0); }
+  uint16_t l3_bytes() const { return source.is_v6() ? kIpv6Bytes : kIpv4Bytes; }
+  uint16_t bytes() const { return l2_bytes() + l3_bytes() + kUdpBytes; }
 };
 
 // Writes headers.bytes() header bytes at `frame_bytes` for the payload that already stands behind

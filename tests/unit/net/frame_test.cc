@@ -7,6 +7,7 @@
 #include <ostream>
 #include <vector>
 
+#include "lib/net/checksum.h"
 #include "tests/unit/net/fixtures.h"
 
 namespace wirecache::net {
@@ -77,6 +78,27 @@ TEST_P(FrameFixtures, ReplyFrame) {
   ASSERT_LE(length, buffer.size());
   buffer.resize(length);
   EXPECT_EQ(buffer, expected);
+}
+
+// A device sums up the datagram as it finds it, the pseudo-header's part standing in the field, and
+// writes the complement there: the frame is then the one that scapy built.
+TEST_P(FrameFixtures, ReplyWithChecksumLeftToTheDevice) {
+  const FrameFixture& fixture = GetParam();
+  if (fixture.verdict != FrameVerdict::kUdp) return;
+  const std::vector<uint8_t> frame = from_hex(fixture.frame_hex);
+  Frame parsed;
+  ASSERT_EQ(parse_frame(frame, fixture.checksum_hints(), parsed), FrameVerdict::kUdp);
+  const std::vector<uint8_t> payload = from_hex(fixture.reply_payload_hex);
+  std::vector<uint8_t> buffer(frame.size() + payload.size() + kMinFrameBytes);
+  std::copy(frame.begin(), frame.end(), buffer.begin());
+  std::copy(payload.begin(), payload.end(), buffer.begin() + parsed.payload_offset);
+  const auto payload_bytes = static_cast<uint16_t>(payload.size());
+  buffer.resize(make_reply_frame(buffer.data(), parsed, payload_bytes, UdpChecksum::kDevice));
+  const size_t udp = parsed.l3_offset + (parsed.v6() ? kIpv6Bytes : kIpv4Bytes);
+  const Bytes datagram = Bytes(buffer).subspan(udp, kUdpBytes + payload.size());
+  const uint16_t sum = checksum_finish(checksum_add(datagram, 0));
+  store_be16(buffer.data() + udp + 6, sum == 0 ? 0xffff : sum);
+  EXPECT_EQ(buffer, from_hex(fixture.reply_frame_hex));
 }
 
 // Each prefix stands in a heap block of exactly its size, so that ASan sees any read beyond it.
