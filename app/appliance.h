@@ -9,19 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "app/bridge.h"
-#include "app/routes.h"
+#include "app/data_node.h"
 #include "lib/base/expected.h"
 #include "lib/config/config.h"
 #include "lib/config/exit_code.h"
-#include "lib/control/ingress_guard.h"
 #include "lib/control/netlink.h"
 #include "lib/control/reserved_ports.h"
 #include "lib/metrics/exporter.h"
-#include "lib/port/port.h"
 #include "lib/port/start_error.h"
-#include "lib/worker/node.h"
-#include "lib/worker/worker.h"
 
 namespace wirecache::app {
 
@@ -40,48 +35,37 @@ class Appliance {
   static void request_stop() { stop_requested_.store(true, std::memory_order_relaxed); }
 
  private:
-  using Started = Expected<void, port::StartError>;
-
   explicit Appliance(const config::Config& config) : config_(config) {}
   // The steps of start(), in order.
   Started bring_up_netdevs();
-  Started open_ports();
+  Started make_nodes();
   Started set_up_exception_ports();
   Started reserve_source_ports();
-  Started create_node();
   Started create_workers();
   Started start_ports();
   Started start_metrics();
   Started launch();
 
+  // One step on every node, until one fails.
+  Started on_each(Started (DataNode::*step)());
+  bool carry_packets();
   void housekeep(uint64_t now_us);
   void update_readiness();
-  void watch_workers();
+  void set_phase(worker::Phase phase);
   void drain();
-  bool settled() const;
-  void stop_workers();
 
   static std::atomic<bool> stop_requested_;
 
   const config::Config& config_;
   std::unique_ptr<control::Netlink> netlink_;
-  rte_mempool* pool_ = nullptr;
-  std::vector<port::Port> ports_;
-  std::vector<port::ExceptionPort> exception_ports_;  // until the bridge has them
-  std::vector<control::IngressGuard> guards_;
+  stats::ExceptionStats exception_stats_;  // of all nodes' exception ports
+  std::vector<std::unique_ptr<DataNode>> nodes_;
   std::unique_ptr<control::ReservedPorts> reserved_ports_;
-  std::vector<unsigned> exception_ifindexes_;
-  std::unique_ptr<worker::Node> node_;
-  std::vector<std::unique_ptr<worker::Worker>> workers_;
-  std::unique_ptr<Routes> routes_;
-  std::unique_ptr<Bridge> bridge_;
-  stats::ExceptionStats exception_stats_;
   std::unique_ptr<metrics::Exporter> exporter_;
-  bool launched_ = false;
+  bool draining_ = false;
 
   uint64_t next_neighbour_request_us_ = 0;
   uint64_t next_watch_us_ = 0;
-  std::vector<uint64_t> polls_seen_;
   std::atomic<bool> ready_{false};   // read by the metrics listener
   std::atomic<bool> healthy_{true};  // read by the metrics listener
 };

@@ -1,5 +1,7 @@
 #include "app/bridge.h"
 
+#include <rte_ethdev.h>
+
 #include <array>
 
 namespace wirecache::app {
@@ -11,6 +13,12 @@ constexpr unsigned kBurst = 32;
 
 bool Bridge::step() {
   bool busy = false;
+  std::array<rte_mbuf*, kBurst> urgent;
+  for (unsigned worker = 0; worker < node_.workers(); ++worker) {
+    const unsigned count = node_.rings().pop_urgent(worker, urgent.data(), kBurst);
+    give_to_kernel(urgent.data(), count);
+    busy |= count != 0;
+  }
   for (unsigned worker = 0; worker < node_.workers(); ++worker) busy |= to_kernel(worker);
   for (size_t port = 0; port < exception_ports_.size(); ++port) busy |= from_kernel(port);
   return busy;
@@ -19,6 +27,11 @@ bool Bridge::step() {
 bool Bridge::to_kernel(unsigned from_worker) {
   std::array<rte_mbuf*, kBurst> mbufs;
   const unsigned count = node_.rings().pop(from_worker, node_.main_lcore(), mbufs.data(), kBurst);
+  give_to_kernel(mbufs.data(), count);
+  return count != 0;
+}
+
+void Bridge::give_to_kernel(rte_mbuf** mbufs, unsigned count) {
   for (unsigned i = 0; i < count; ++i) {
     const uint8_t port = worker::handover_of(mbufs[i]).port_index;
     mbufs[i]->ol_flags = 0;  // what the NIC found out on reception is no order for transmission
@@ -26,27 +39,32 @@ bool Bridge::to_kernel(unsigned from_worker) {
     stats_.to_kernel.add(taken);
     stats_.to_kernel_dropped.add(1u - taken);
   }
-  return count != 0;
 }
 
 bool Bridge::from_kernel(size_t port_index) {
   std::array<rte_mbuf*, kBurst> mbufs;
   const uint16_t count = exception_ports_[port_index].from_kernel(mbufs.data(), kBurst);
+  for (uint16_t i = 0; i < count; ++i) mbufs[i]->ol_flags = 0;
+  const uint16_t sent = transmit(port_index, mbufs.data(), count);
+  stats_.from_kernel.add(sent);
+  stats_.from_kernel_dropped.add(static_cast<uint64_t>(count - sent));
+  for (uint16_t i = sent; i < count; ++i) rte_pktmbuf_free(mbufs[i]);
+  return count != 0;
+}
+
+uint16_t Bridge::transmit(size_t port_index, rte_mbuf** mbufs, uint16_t count) {
+  const worker::PortRef& port = node_.ports()[port_index];
+  if (port.main_queue != worker::PortRef::kNoQueue)
+    return rte_eth_tx_burst(port.ethdev_id, static_cast<uint16_t>(port.main_queue), mbufs, count);
   const unsigned worker = node_.plan().relay[0][port_index];
   for (uint16_t i = 0; i < count; ++i) {
-    mbufs[i]->ol_flags = 0;
     worker::Handover& handover = worker::handover_of(mbufs[i]);
     handover.kind = worker::HandoverKind::kTransmit;
     handover.port_index = static_cast<uint8_t>(port_index);
     handover.tag = worker::kTagFromKernel;
-    if (node_.rings().push(node_.main_lcore(), worker, mbufs[i])) {
-      stats_.from_kernel.add();
-    } else {
-      rte_pktmbuf_free(mbufs[i]);
-      stats_.from_kernel_dropped.add();
-    }
+    if (!node_.rings().push(node_.main_lcore(), worker, mbufs[i])) return i;
   }
-  return count != 0;
+  return count;
 }
 
 }  // namespace wirecache::app

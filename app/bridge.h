@@ -1,7 +1,7 @@
-// Carries packets between the workers' rings and the exception ports.
+// Carries packets of one NUMA node between the workers' rings and the exception ports.
 //
-// Every step is bounded: one burst a ring and a TAP. Thread: main only; it is the last lcore among
-// the rings.
+// Every step is bounded: one burst a ring and a TAP; ARP and NDP go first. Thread: main only; it is
+// the last lcore among the rings.
 #pragma once
 
 #include <vector>
@@ -24,7 +24,10 @@ class Bridge {
 
  private:
   bool to_kernel(unsigned from_worker);
+  void give_to_kernel(rte_mbuf** mbufs, unsigned count);
   bool from_kernel(size_t port_index);
+  // The kernel's packets to the wire: how many found room, from the first on.
+  uint16_t transmit(size_t port_index, rte_mbuf** mbufs, uint16_t count);
 
   worker::Node& node_;
   std::vector<port::ExceptionPort> exception_ports_;

@@ -30,7 +30,7 @@ Routes::Routes(const config::Config& config, std::vector<PortSide> ports,
     route.port = server.port;
     route.trust_ad = server.trust_ad;
     find_source(config, route);
-    route.source_mac = ports_[route.port_index].mac;
+    table_.sources.push_back(route.source);
   }
   refresh();
 }

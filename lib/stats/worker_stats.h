@@ -1,7 +1,8 @@
 // What a worker counts: plain counters of its own, one list of names for all of them.
 //
 // Invariant (the accounting that tests check at rest, summed over workers):
-//   received       = client queries + upstream answers taken + dropped (all reasons) + punted
+//   received + from stream = client queries + upstream answers taken + ICMP errors taken
+//                            + dropped (all reasons) + punted
 //   client queries = responses sent + query drops (all reasons) + waiting
 // Thread: written by the owning worker alone with relaxed load and store (no locked instruction);
 // read by the metrics listener at any time. Only counters go up; `waiting` and the like are gauges.
@@ -61,13 +62,14 @@ class Counter {
   X(kLocal, "local", "answered here without the cache")                            \
   X(kOverload, "overload", "a miss for which no waiter, query or ring slot was free")
 
-#define WC_UPSTREAM_EVENTS(X)                                                      \
-  X(kQuerySent, "queries", "queries sent to upstream servers")                     \
-  X(kAnswerTaken, "answers", "answers that matched a waiting query")               \
-  X(kTimeout, "timeouts", "queries not answered within the try's time")            \
-  X(kFailure, "failures", "answers that sent the query on to the next server")     \
-  X(kTruncated, "truncated", "answers with TC=1")                                  \
-  X(kUnreachable, "unreachable", "tries with no neighbour to send to, or no mbuf") \
+#define WC_UPSTREAM_EVENTS(X)                                                         \
+  X(kQuerySent, "queries", "queries sent to upstream servers")                        \
+  X(kAnswerTaken, "answers", "answers that matched a waiting query")                  \
+  X(kTimeout, "timeouts", "queries not answered within the try's time")               \
+  X(kFailure, "failures", "answers that sent the query on to the next server")        \
+  X(kTruncated, "truncated", "answers with TC=1")                                     \
+  X(kIcmpUnreachable, "icmp_unreachable", "queries that an ICMP error ended at once") \
+  X(kUnreachable, "unreachable", "tries with no neighbour to send to, or no mbuf")    \
   X(kGaveUp, "gave_up", "questions failed: all tries used or the deadline reached")
 
 #define WC_CACHE_EVENTS(X)                                               \
@@ -145,7 +147,12 @@ struct alignas(64) WorkerStats {
   Counter received;
   Counter client_queries;
   Counter upstream_answers_taken;
-  Counter punted;
+  Counter icmp_taken;   // ICMP errors about upstream queries that wait
+  Counter from_stream;  // queries that came by the kernel's sockets
+  Counter
+      handed_to_owner;    // queries of a port that does not spread them, handed to the key's owner
+  Counter punted;         // urgent ones included
+  Counter punted_urgent;  // ARP and NDP
   CounterArray<Outcome> outcomes;
   CounterArray<Drop> drops;
   CounterArray<QueryDrop> query_drops;

@@ -12,6 +12,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/expected.h"
+#include "lib/base/ip_address.h"
 #include "lib/cache/key.h"
 #include "lib/config/config.h"
 #include "lib/dns/types.h"
@@ -35,6 +36,7 @@ struct Pending {
   std::array<uint8_t, config::kMaxServers> asked{};  // queries sent to each server
   dns::Rcode last_rcode = dns::Rcode::kServFail;     // what the clients get if all tries fail
   uint16_t result_flags = 0;                         // once closed: header flags of the result
+  IpAddress source;                                  // that the try under way was sent from
   uint8_t server = 0;
   uint8_t tag = 0;
   uint8_t name_bytes = 0;

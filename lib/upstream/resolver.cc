@@ -112,6 +112,7 @@ Resolver::TryStatus Resolver::start_try(Pending& pending, size_t server, const R
     return TryStatus::kHold;
   }
   pending.server = static_cast<uint8_t>(server);
+  pending.source = routes.servers[server].source;
   ++pending.asked[server];
   // The last try has all the time until the deadline.
   if (tries_left(pending, routes)) table_->start_try_timer(pending);
@@ -132,10 +133,20 @@ Resolver::TryStatus Resolver::retry_without_edns(Pending& pending, const RouteTa
 void Resolver::note_answer(Pending& pending, Verdict verdict, dns::Rcode rcode) {
   health_[pending.server] = ServerHealth{};
   if (verdict == Verdict::kAnswered) return;
+  note_failure(pending, rcode);
+  stats_->upstream[stats::Upstream::kFailure].add();
+}
+
+void Resolver::note_unreachable(Pending& pending, TscTime now) {
+  health_[pending.server].down_until = TscTime{now.ticks + down_ticks_};
+  note_failure(pending, dns::Rcode::kServFail);
+  stats_->upstream[stats::Upstream::kIcmpUnreachable].add();
+}
+
+void Resolver::note_failure(Pending& pending, dns::Rcode rcode) {
   const bool agrees = pending.servers_done == 0 || pending.last_rcode == rcode;
   pending.last_rcode = agrees ? rcode : dns::Rcode::kServFail;
   pending.servers_done |= 1u << pending.server;
-  stats_->upstream[stats::Upstream::kFailure].add();
 }
 
 Pending* Resolver::next_expired(TscTime now) {

@@ -70,6 +70,9 @@ class Resolver {
   // Notes that pending.server answered; with kFailed it is not asked this question again.
   enum class Verdict : uint8_t { kAnswered, kFailed };
   void note_answer(Pending& pending, Verdict verdict, dns::Rcode rcode);
+  // Notes that the network said that the try under way cannot arrive: its server is not asked this
+  // question again, and passed over for a while as after time-outs.
+  void note_unreachable(Pending& pending, TscTime now);
   // Asks the same server again without EDNS (RFC 6891 §6.2.2): kSend or kExhausted.
   TryStatus retry_without_edns(Pending& pending, const RouteTable& routes, TscTime now);
 
@@ -104,6 +107,7 @@ class Resolver {
   // The server for the next try; servers.count if none is usable, or all are used up.
   size_t choose_server(const Pending& pending, const RouteTable& routes, TscTime now) const;
   bool tries_left(const Pending& pending, const RouteTable& routes) const;
+  void note_failure(Pending& pending, dns::Rcode rcode);
   TryStatus start_try(Pending& pending, size_t server, const RouteTable& routes, TscTime now);
 
   std::unique_ptr<PendingTable> table_;

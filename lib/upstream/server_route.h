@@ -18,7 +18,6 @@ struct ServerRoute {
   IpAddress address;
   IpAddress source;     // our own address, one of RouteTable::sources
   MacAddress next_hop;  // of the server or the gateway to it; valid where usable
-  MacAddress source_mac;
   uint16_t port = 53;
   uint8_t port_index = 0;  // which of the appliance's ports leads there
   bool usable = false;     // the next hop's MAC is known

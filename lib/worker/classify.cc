@@ -2,6 +2,8 @@
 
 #include <rte_ether.h>
 
+#include "lib/net/icmp_error.h"
+
 namespace wirecache::worker {
 namespace {
 
@@ -10,6 +12,20 @@ using stats::Drop;
 
 Classified drop(Drop reason) {
   return {PacketKind::kDrop, reason};
+}
+
+bool is_from_our_source(const Snapshot& snapshot, const IpAddress& address, uint16_t port) {
+  return port >= snapshot.first_source_port && port <= snapshot.last_source_port &&
+         snapshot.is_upstream_source(address);
+}
+
+// The kernel's, unless it tells of an upstream query of ours.
+Classified classify_not_udp(const Snapshot& snapshot, Bytes frame, Packet& packet) {
+  if (net::is_address_resolution(frame)) return {PacketKind::kUrgentPunt, Drop::kCount};
+  const bool ours =
+      net::parse_unreachable(frame, packet.frame) &&
+      is_from_our_source(snapshot, packet.frame.destination, packet.frame.destination_port);
+  return {ours ? PacketKind::kUnreachable : PacketKind::kPunt, Drop::kCount};
 }
 
 Classified from_verdict(FrameVerdict verdict) {
@@ -55,6 +71,7 @@ Classified classify(const Snapshot& snapshot, const PortRef& port, Packet& packe
   if (packet.mbuf->nb_segs != 1) return {PacketKind::kPunt, Drop::kCount};
 
   const FrameVerdict verdict = net::parse_frame(frame, hints_of(*packet.mbuf), packet.frame);
+  if (verdict == FrameVerdict::kNotUdp) return classify_not_udp(snapshot, frame, packet);
   if (verdict != FrameVerdict::kUdp) return from_verdict(verdict);
 
   const net::Frame& f = packet.frame;
@@ -65,9 +82,7 @@ Classified classify(const Snapshot& snapshot, const PortRef& port, Packet& packe
     if (f.source_port == 0 || snapshot.listens_on(f.source)) return drop(Drop::kBadSource);
     return {PacketKind::kClientQuery, Drop::kCount};
   }
-  const bool for_upstream = f.destination_port >= snapshot.first_source_port &&
-                            f.destination_port <= snapshot.last_source_port &&
-                            snapshot.is_upstream_source(f.destination);
+  const bool for_upstream = is_from_our_source(snapshot, f.destination, f.destination_port);
   return {for_upstream ? PacketKind::kUpstreamAnswer : PacketKind::kPunt, Drop::kCount};
 }
 

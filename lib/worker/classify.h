@@ -16,7 +16,9 @@ namespace wirecache::worker {
 enum class PacketKind : uint8_t {
   kClientQuery,     // UDP to an address and port that we listen on
   kUpstreamAnswer,  // UDP to one of our upstream source addresses, port in the data plane's range
+  kUnreachable,     // an ICMP error about a datagram from such an address and port
   kPunt,            // the kernel's
+  kUrgentPunt,      // ARP and NDP: the kernel's, before all others
   kDrop,            // counted under `drop`
 };
 
@@ -25,7 +27,8 @@ struct Classified {
   stats::Drop drop = stats::Drop::kCount;
 };
 
-// Fills packet.frame where the kind is one of the first two. packet.mbuf may change (VLAN).
+// Fills packet.frame where the kind is one of the first three (with kUnreachable as if the server
+// had answered, see net::parse_unreachable()). packet.mbuf may change (VLAN).
 Classified classify(const Snapshot& snapshot, const PortRef& port, Packet& packet);
 
 }  // namespace wirecache::worker

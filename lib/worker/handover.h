@@ -2,9 +2,10 @@
 // carry it.
 //
 // One single-producer single-consumer ring per ordered pair of lcores (workers, and main as the
-// last). Invariant: an mbuf in a ring belongs to the receiver; a Handover is written by the sender
-// just before and read by the receiver just after. A full ring never blocks: the sender keeps the
-// mbuf and decides.
+// last), and a small one from each to main for what must not wait behind a flood of other punts:
+// ARP and NDP, without which no upstream can be reached. Invariant: an mbuf in a ring belongs to
+// the receiver; a Handover is written by the sender just before and read by the receiver just
+// after. A full ring never blocks: the sender keeps the mbuf and decides.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -62,7 +63,9 @@ class HandoverRings {
     return std::clamp(std::bit_floor(8192 / lcores), kLeast, kMost);
   }
 
-  // `lcores` participants on one NUMA node; `name` is unique in the process.
+  static constexpr unsigned kUrgentSlots = 64;
+
+  // `lcores` participants on one NUMA node, main the last; `name` is unique in the process.
   static Expected<std::unique_ptr<HandoverRings>> create(const std::string& name, unsigned lcores,
                                                          int numa_node);
   ~HandoverRings();
@@ -70,7 +73,9 @@ class HandoverRings {
   HandoverRings& operator=(const HandoverRings&) = delete;
 
   // The most mbufs that all rings hold together, for sizing the pool.
-  static unsigned mbufs_held(unsigned lcores) { return lcores * (lcores - 1) * slots(lcores); }
+  static unsigned mbufs_held(unsigned lcores) {
+    return lcores * (lcores - 1) * slots(lcores) + (lcores - 1) * kUrgentSlots;
+  }
 
   // False: full, the caller still owns the mbuf.
   [[nodiscard]] bool push(unsigned from, unsigned to, rte_mbuf* mbuf) {
@@ -79,18 +84,31 @@ class HandoverRings {
   unsigned pop(unsigned from, unsigned to, rte_mbuf** out, unsigned max) {
     return rte_ring_sc_dequeue_burst(ring(from, to), reinterpret_cast<void**>(out), max, nullptr);
   }
+  // The same from a worker to main, taken out before everything else.
+  [[nodiscard]] bool push_urgent(unsigned from, rte_mbuf* mbuf) {
+    return rte_ring_sp_enqueue(urgent_[from], mbuf) == 0;
+  }
+  unsigned pop_urgent(unsigned from, rte_mbuf** out, unsigned max) {
+    return rte_ring_sc_dequeue_burst(urgent_[from], reinterpret_cast<void**>(out), max, nullptr);
+  }
   // Sender: how many more push() would take now.
   unsigned room(unsigned from, unsigned to) const {
     return rte_ring_free_count(rings_[from * lcores_ + to]);
   }
   unsigned lcores() const { return lcores_; }
+  // Any thread, for the metrics: what waits in all rings to one lcore, and how much could.
+  unsigned waiting_for(unsigned to) const;
+  unsigned capacity_towards(unsigned to) const;
 
  private:
-  explicit HandoverRings(unsigned lcores) : lcores_(lcores), rings_(lcores * lcores) {}
+  explicit HandoverRings(unsigned lcores)
+      : lcores_(lcores), rings_(lcores * lcores), urgent_(lcores - 1) {}
+  static rte_ring* make_ring(const std::string& name, unsigned slots, int numa_node);
   rte_ring* ring(unsigned from, unsigned to) { return rings_[from * lcores_ + to]; }
 
   unsigned lcores_;
-  std::vector<rte_ring*> rings_;  // nullptr from an lcore to itself
+  std::vector<rte_ring*> rings_;   // nullptr from an lcore to itself
+  std::vector<rte_ring*> urgent_;  // by worker, to main
 };
 
 }  // namespace wirecache::worker

@@ -58,8 +58,9 @@ cache::ReplyOptions MissHandler::reply_options() const {
 }
 
 // Its answer may have come while the packet was in the ring; or the question failed a moment ago.
-bool MissHandler::answer_without_asking(Packet& packet, const cache::Key& key) {
+bool MissHandler::answer_without_asking(Packet& packet) {
   const dns::Query& query = packet.query;
+  const cache::Key& key = packet.key;
   const uint8_t* entry = partition_.find(key.hash);
   if (serves(entry, key, query.edns.do_bit(), now_sec_)) {
     const cache::EntryView view(entry);
@@ -81,10 +82,8 @@ bool MissHandler::answer_without_asking(Packet& packet, const cache::Key& key) {
 
 void MissHandler::miss(Packet& packet) {
   const dns::Query& query = packet.query;
-  const cache::Key key =
-      key_bytes_.make(node_.secret(), packet.question_name(), query.qtype, query.cd_bit(), 0);
-  if (answer_without_asking(packet, key)) return;
-  const Resolver::Asked asked = resolver_->ask(key, query.edns.do_bit(), now_);
+  if (answer_without_asking(packet)) return;
+  const Resolver::Asked asked = resolver_->ask(packet.key, query.edns.do_bit(), now_);
   if (asked.status == Resolver::AskStatus::kOverload) {
     stats_.outcomes[stats::Outcome::kOverload].add();
     const size_t bytes = dns::write_empty_reply(packet.reply_room(), query, dns::Rcode::kServFail,
@@ -126,7 +125,6 @@ void MissHandler::transmit_query(const Pending& pending, rte_mbuf* mbuf) {
   --sends_left_;
   const upstream::ServerRoute& route = snapshot_->routes.servers[pending.server];
   net::DatagramHeaders headers;
-  headers.source_mac = route.source_mac;
   headers.destination_mac = route.next_hop;
   headers.source = route.source;
   headers.destination = route.address;
@@ -138,35 +136,52 @@ void MissHandler::transmit_query(const Pending& pending, rte_mbuf* mbuf) {
   const MutableBytes room(frame + offset,
                           static_cast<size_t>(mbuf->buf_len - mbuf->data_off - offset));
   const size_t bytes = write_query(pending, snapshot_->edns.udp_size, room);
-  const uint16_t length = net::write_datagram(frame, headers, static_cast<uint16_t>(bytes));
-  mbuf->data_len = length;
-  mbuf->pkt_len = length;
-  transmitter_.send(mbuf, route.port_index, kTagUpstreamQuery);
+  transmitter_.send_datagram(mbuf, headers, static_cast<uint16_t>(bytes), route.port_index,
+                             kTagUpstreamQuery);
 }
 
-// Queries go out untagged: an answer with a tag comes from another network.
+// Queries go out untagged: an answer with a tag comes from another network. By which port it comes
+// is the network's choice: with gateways the way back may be another one.
 bool MissHandler::came_from_server(const Pending& pending, const Packet& packet) const {
   const upstream::ServerRoute& route = snapshot_->routes.servers[pending.server];
   const net::Frame& frame = packet.frame;
   return frame.source == route.address && frame.source_port == route.port &&
-         frame.destination == route.source && packet.port_index == route.port_index &&
-         frame.vlan_tags == 0;
+         frame.destination == pending.source && frame.vlan_tags == 0;
 }
 
-void MissHandler::answer(Packet& packet) {
+// The question whose try `packet` answers, or tells of; nullptr, counted: none.
+Pending* MissHandler::waiting_for(const Packet& packet) {
   const Bytes message = packet.message();
   Pending* pending =
-      message.size() < dns::kHeaderBytes
+      message.size() < sizeof(uint16_t)
           ? nullptr
           : resolver_->match(packet.frame.destination_port, load_be16(message.data()));
   if (pending == nullptr) {
     stats_.drops[stats::Drop::kUpstreamUnmatched].add();
   } else if (!came_from_server(*pending, packet)) {
     stats_.drops[stats::Drop::kUpstreamMismatch].add();
-  } else {
+    return nullptr;
+  }
+  return pending;
+}
+
+void MissHandler::answer(Packet& packet) {
+  if (Pending* pending = waiting_for(packet); pending != nullptr) {
+    const Bytes message = packet.message();
     take_answer(*pending, upstream::judge_answer(*pending, message), message);
   }
   rte_pktmbuf_free(packet.mbuf);
+}
+
+// Believed only with the query's ID and port, which whoever forges it has to guess as for an answer
+// (RFC 5927 §4 asks to check what the error quotes).
+void MissHandler::unreachable(Packet& packet) {
+  Pending* pending = waiting_for(packet);
+  rte_pktmbuf_free(packet.mbuf);
+  if (pending == nullptr) return;
+  stats_.icmp_taken.add();
+  resolver_->note_unreachable(*pending, now_);
+  act(*pending, resolver_->next_try(*pending, snapshot_->routes, now_), nullptr);
 }
 
 void MissHandler::take_answer(Pending& pending, const upstream::JudgedAnswer& judged,
@@ -280,8 +295,7 @@ void MissHandler::answer_waiter(const Pending& pending, const Waiter& waiter,
     stats_.query_drops[stats::QueryDrop::kNoMbuf].add();
     return;
   }
-  net::DatagramHeaders headers = reply_headers_of(waiter);
-  headers.source_mac = node_.ports()[waiter.port_index].mac;
+  const net::DatagramHeaders headers = reply_headers_of(waiter);
   auto* frame = rte_pktmbuf_mtod(mbuf, uint8_t*);
   uint8_t* message = frame + headers.bytes();
   const MutableBytes room(message,
@@ -297,10 +311,8 @@ void MissHandler::answer_waiter(const Pending& pending, const Waiter& waiter,
           ? cache::build_reply(cache::EntryView(result.entry), query, reply_options(), room).bytes
           : dns::write_empty_reply(room, query, result.rcode, result.flags,
                                    snapshot_->edns.udp_size);
-  const uint16_t length = net::write_datagram(frame, headers, static_cast<uint16_t>(bytes));
-  mbuf->data_len = length;
-  mbuf->pkt_len = length;
-  transmitter_.send(mbuf, waiter.port_index, tag_of(result.rcode));
+  transmitter_.send_datagram(mbuf, headers, static_cast<uint16_t>(bytes), waiter.port_index,
+                             tag_of(result.rcode));
 }
 
 void MissHandler::tick() {

@@ -30,10 +30,12 @@ class MissHandler {
               Transmitter& transmitter);
 
   void begin_round(const Snapshot* snapshot, TscTime now);
-  // A client's query whose key is ours and that was not found. packet.key need not be set.
+  // A client's query whose key is ours and that was not found.
   void miss(Packet& packet);
   // A datagram to a source port of ours.
   void answer(Packet& packet);
+  // An ICMP error about a datagram from a source port of ours.
+  void unreachable(Packet& packet);
   // Time-outs and deadlines, a bounded number a round.
   void tick();
 
@@ -49,10 +51,11 @@ class MissHandler {
   // the cache; or all, where the result is not kept anywhere.
   enum class Pace : uint8_t { kAsRoundAllows, kAllAtOnce };
 
-  bool answer_without_asking(Packet& packet, const cache::Key& key);
+  bool answer_without_asking(Packet& packet);
   void start(upstream::Pending& pending, rte_mbuf* reuse);
   void act(upstream::Pending& pending, upstream::Resolver::TryStatus status, rte_mbuf* reuse);
   void transmit_query(const upstream::Pending& pending, rte_mbuf* mbuf);
+  upstream::Pending* waiting_for(const Packet& packet);
   bool came_from_server(const upstream::Pending& pending, const Packet& packet) const;
   void take_answer(upstream::Pending& pending, const upstream::JudgedAnswer& judged, Bytes message);
   void take_usable(upstream::Pending& pending, Bytes message);
@@ -76,7 +79,6 @@ class MissHandler {
   const Snapshot* snapshot_ = nullptr;
   TscTime now_;
   uint32_t now_sec_ = 0;
-  cache::KeyBuffer key_bytes_;
   std::unique_ptr<std::array<uint8_t, cache::kMaxEntryBytes>> scratch_;
 };
 

@@ -8,8 +8,8 @@
 namespace wirecache::worker {
 namespace {
 
-std::vector<uint16_t> queue_counts(const std::vector<PortRef>& ports) {
-  std::vector<uint16_t> counts;
+std::vector<QueueCounts> queue_counts(const std::vector<PortRef>& ports) {
+  std::vector<QueueCounts> counts;
   for (const PortRef& port : ports) counts.push_back(port.queues);
   return counts;
 }

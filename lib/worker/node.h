@@ -20,18 +20,28 @@
 #include "lib/base/ip_address.h"
 #include "lib/cache/partition.h"
 #include "lib/config/config.h"
+#include "lib/net/frame.h"
 #include "lib/stats/worker_stats.h"
 #include "lib/worker/handover.h"
+#include "lib/worker/packet.h"
 #include "lib/worker/queue_plan.h"
 #include "lib/worker/snapshot.h"
 
 namespace wirecache::worker {
 
-// What a worker must know of a port to send and receive on it.
+// What workers and main must know of a port to send and receive on it.
 struct PortRef {
+  static constexpr int kNoQueue = -1;
+
   uint16_t ethdev_id = 0;
-  uint16_t queues = 1;
+  QueueCounts queues;
   MacAddress mac;
+  int main_queue = kNoQueue;  // the transmit queue that is main's own
+  uint16_t burst = kBurstPackets;
+  net::UdpChecksum udp_checksum = net::UdpChecksum::kSoftware;
+  // kToOwner: who receives a query hands it to the owner of its key, for the device does not spread
+  // packets over the workers.
+  enum class Spread : uint8_t { kByDevice, kToOwner } spread = Spread::kByDevice;
 };
 
 enum class Phase : uint8_t {
@@ -42,7 +52,7 @@ enum class Phase : uint8_t {
 
 struct NodeOptions {
   std::string name = "node0";  // unique in the process, at most 8 bytes
-  int numa_node = 0;
+  int numa_node = 0;           // of all its memory
   unsigned workers = 1;
   TscClock clock{1};
   HashSecret secret;
@@ -70,6 +80,10 @@ class Node {
   rte_mempool* pool() const { return options_.pool; }
   const config::CacheConfig& cache_config() const { return options_.cache; }
   const std::vector<PortRef>& ports() const { return options_.ports; }
+  // A port, or the stream service in place of one: no MAC, checksums made here.
+  const PortRef& port(uint8_t index) const {
+    return index < options_.ports.size() ? options_.ports[index] : stream_;
+  }
   const QueuePlan& plan() const { return plan_; }
   rte_rcu_qsbr* rcu() const { return rcu_; }
   HandoverRings& rings() { return *rings_; }
@@ -90,6 +104,7 @@ class Node {
   Expected<void> create_parts();
 
   NodeOptions options_;
+  const PortRef stream_;
   QueuePlan plan_;
   rte_rcu_qsbr* rcu_ = nullptr;
   std::unique_ptr<stats::WorkerStats[]> stats_;

@@ -1,8 +1,10 @@
 // Which worker polls which queue of which port, and through whom it sends: a pure function.
 //
-// Queue q of port p belongs to worker (p + q) modulo the number of workers, so that ports with one
-// queue (AF_XDP on veth) spread over the workers as well. A worker without a queue on a port sends
-// through one that has. Main builds the plan; read-only afterwards.
+// Receive queue q of port p belongs to worker (p + q) modulo the number of workers, and so do the
+// transmit queues, so that ports with one queue (AF_XDP on veth) spread over the workers as well. A
+// worker without a transmit queue on a port sends through one that has. The stream service stands
+// behind the last port: everybody sends to it through main. Main builds the plan; read-only
+// afterwards.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +18,12 @@ struct QueueRef {
   uint16_t queue = 0;
 };
 
+// Queues of one port that workers may use, 1 to workers each.
+struct QueueCounts {
+  uint16_t receive = 1;
+  uint16_t transmit = 1;
+};
+
 struct QueuePlan {
   static constexpr int kNoQueue = -1;
 
@@ -23,11 +31,10 @@ struct QueuePlan {
   std::vector<std::vector<QueueRef>> polled;
   // [worker][port]: its own transmit queue, or kNoQueue.
   std::vector<std::vector<int>> transmit;
-  // [worker][port]: the worker that sends for it where transmit says kNoQueue.
+  // [worker][port]: the lcore among the rings that sends for it where transmit says kNoQueue.
   std::vector<std::vector<unsigned>> relay;
 };
 
-// `queues[p]` is the number of queues of port p, 1 to workers.
-QueuePlan plan_queues(std::span<const uint16_t> queues, unsigned workers);
+QueuePlan plan_queues(std::span<const QueueCounts> ports, unsigned workers);
 
 }  // namespace wirecache::worker

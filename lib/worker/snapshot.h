@@ -31,10 +31,7 @@ struct Snapshot {
     return std::ranges::find(listen_addresses, address) != listen_addresses.end();
   }
   bool is_upstream_source(const IpAddress& address) const {
-    for (size_t i = 0; i < routes.count; ++i) {
-      if (routes.servers[i].source == address) return true;
-    }
-    return false;
+    return std::ranges::find(routes.sources, address) != routes.sources.end();
   }
 
   config::ClientNetworks clients;

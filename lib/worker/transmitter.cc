@@ -4,6 +4,26 @@
 
 namespace wirecache::worker {
 
+namespace {
+
+// The mbuf's order to the device where the UDP checksum is left to it (DPDK: L2 and L3 lengths, the
+// pseudo-header's sum in the field).
+void order_checksum(rte_mbuf* mbuf, net::UdpChecksum checksum, uint16_t l2_bytes, IpFamily family) {
+  mbuf->ol_flags = 0;
+  if (checksum != net::UdpChecksum::kDevice) return;
+  const bool v6 = family == IpFamily::kV6;
+  mbuf->l2_len = l2_bytes;
+  mbuf->l3_len = v6 ? net::kIpv6Bytes : net::kIpv4Bytes;
+  mbuf->ol_flags = RTE_MBUF_F_TX_UDP_CKSUM | (v6 ? RTE_MBUF_F_TX_IPV6 : RTE_MBUF_F_TX_IPV4);
+}
+
+void set_length(rte_mbuf* mbuf, uint16_t bytes) {
+  mbuf->data_len = bytes;
+  mbuf->pkt_len = bytes;
+}
+
+}  // namespace
+
 Transmitter::Transmitter(Node& node, unsigned worker)
     : node_(node), worker_(worker), stats_(node.stats(worker)), batches_(node.ports().size()) {}
 
@@ -23,12 +43,21 @@ void Transmitter::send(rte_mbuf* mbuf, uint8_t port_index, TransmitTag tag) {
 }
 
 void Transmitter::reply(Packet& packet, uint16_t message_bytes, dns::Rcode rcode) {
-  rte_mbuf* mbuf = packet.mbuf;
-  const uint16_t bytes = net::make_reply_frame(packet.data, packet.frame, message_bytes);
-  mbuf->data_len = bytes;
-  mbuf->pkt_len = bytes;
-  mbuf->ol_flags = 0;
-  send(mbuf, packet.port_index, tag_of(rcode));
+  const net::UdpChecksum checksum = node_.port(packet.port_index).udp_checksum;
+  set_length(packet.mbuf,
+             net::make_reply_frame(packet.data, packet.frame, message_bytes, checksum));
+  order_checksum(packet.mbuf, checksum, packet.frame.l3_offset, packet.frame.source.family);
+  send(packet.mbuf, packet.port_index, tag_of(rcode));
+}
+
+void Transmitter::send_datagram(rte_mbuf* mbuf, net::DatagramHeaders headers,
+                                uint16_t payload_bytes, uint8_t port_index, TransmitTag tag) {
+  const PortRef& port = node_.port(port_index);
+  headers.source_mac = port.mac;
+  headers.udp_checksum = port.udp_checksum;
+  set_length(mbuf, net::write_datagram(rte_pktmbuf_mtod(mbuf, uint8_t*), headers, payload_bytes));
+  order_checksum(mbuf, headers.udp_checksum, headers.l2_bytes(), headers.source.family);
+  send(mbuf, port_index, tag);
 }
 
 void Transmitter::relay(rte_mbuf* mbuf, uint8_t port_index, TransmitTag tag) {
@@ -36,9 +65,12 @@ void Transmitter::relay(rte_mbuf* mbuf, uint8_t port_index, TransmitTag tag) {
   handover.kind = HandoverKind::kTransmit;
   handover.port_index = port_index;
   handover.tag = tag;
-  if (node_.rings().push(worker_, node_.plan().relay[worker_][port_index], mbuf)) return;
-  rte_pktmbuf_free(mbuf);
-  count_dropped(tag);
+  if (!node_.rings().push(worker_, node_.plan().relay[worker_][port_index], mbuf)) {
+    rte_pktmbuf_free(mbuf);
+    count_dropped(tag);
+  } else if (port_index == node_.stream_port()) {
+    count_sent(tag);  // a worker that relays counts itself; the stream service counts on its own
+  }
 }
 
 bool Transmitter::has_room(uint8_t port_index) const {

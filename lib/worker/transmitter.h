@@ -27,6 +27,10 @@ class Transmitter {
 
   // Takes the mbuf, a whole frame.
   void send(rte_mbuf* mbuf, uint8_t port_index, TransmitTag tag);
+  // Writes the headers of a datagram whose `payload_bytes` already stand behind them in `mbuf`, and
+  // sends it. The port's MAC becomes the source.
+  void send_datagram(rte_mbuf* mbuf, net::DatagramHeaders headers, uint16_t payload_bytes,
+                     uint8_t port_index, TransmitTag tag);
   // Turns `packet` round into its reply, whose `message_bytes` stand where its payload was, and
   // sends it.
   void reply(Packet& packet, uint16_t message_bytes, dns::Rcode rcode);

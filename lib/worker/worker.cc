@@ -91,19 +91,25 @@ void Worker::begin_round(TscTime now) {
 bool Worker::receive(QueueRef queue) {
   std::array<rte_mbuf*, kBurstPackets> mbufs;
   const PortRef& port = node_.ports()[queue.port_index];
-  const uint16_t count = rte_eth_rx_burst(port.ethdev_id, queue.queue, mbufs.data(), kBurstPackets);
+  const uint16_t count = rte_eth_rx_burst(port.ethdev_id, queue.queue, mbufs.data(), port.burst);
   if (count == 0) return false;
   stats_.received.add(count);
+  begin_burst();
   classify_burst(mbufs.data(), count, queue.port_index);
   parse_burst();
+  if (port.spread == PortRef::Spread::kToOwner) hand_to_owners();
   look_up_burst();
   answer_burst();
   return true;
 }
 
+void Worker::begin_burst() {
+  queries_.count = 0;
+  lookups_.count = 0;
+}
+
 // What is not a client's query leaves here: to main, to an answer's owner, or dropped.
 void Worker::classify_burst(rte_mbuf** mbufs, uint16_t count, uint8_t port_index) {
-  queries_.count = 0;
   for (uint16_t i = 0; i < count; ++i) rte_prefetch0(rte_pktmbuf_mtod(mbufs[i], void*));
   for (uint16_t i = 0; i < count; ++i) {
     Packet& packet = packets_[i];
@@ -116,10 +122,16 @@ void Worker::classify_burst(rte_mbuf** mbufs, uint16_t count, uint8_t port_index
         queries_.add(packet);
         break;
       case PacketKind::kUpstreamAnswer:
-        hand_answer(packet);
+        hand_answer(packet, HandoverKind::kAnswer);
+        break;
+      case PacketKind::kUnreachable:
+        hand_answer(packet, HandoverKind::kUnreachable);
         break;
       case PacketKind::kPunt:
         punt(packet);
+        break;
+      case PacketKind::kUrgentPunt:
+        punt_urgent(packet);
         break;
       case PacketKind::kDrop:
         drop(packet, what.drop);
@@ -130,7 +142,6 @@ void Worker::classify_burst(rte_mbuf** mbufs, uint16_t count, uint8_t port_index
 
 // What needs no look-up is answered here; the rest gets its key.
 void Worker::parse_burst() {
-  lookups_.count = 0;
   for (uint16_t i = 0; i < queries_.count; ++i) {
     Packet& packet = *queries_.packets[i];
     const QueryStatus status = dns::parse_query(packet.message(), packet.query);
@@ -139,10 +150,29 @@ void Worker::parse_burst() {
       answer_unlooked(packet, status);
       continue;
     }
-    packet.key = packet.key_bytes.make(node_.secret(), packet.question_name(), packet.query.qtype,
-                                       packet.query.cd_bit(), 0);
+    make_key(packet);
     lookups_.add(packet);
   }
+}
+
+void Worker::make_key(Packet& packet) {
+  packet.key = packet.key_bytes.make(node_.secret(), packet.question_name(), packet.query.qtype,
+                                     packet.query.cd_bit(), 0);
+}
+
+// RSS in software. What finds its ring full is looked up here, as every worker may.
+void Worker::hand_to_owners() {
+  uint16_t kept = 0;
+  for (uint16_t i = 0; i < lookups_.count; ++i) {
+    Packet& packet = *lookups_.packets[i];
+    const uint32_t owner = owner_of(packet.key.hash, node_.workers());
+    if (owner != id_ && hand(packet, HandoverKind::kLookup, owner)) {
+      stats_.handed_to_owner.add();
+    } else {
+      lookups_.packets[kept++] = &packet;
+    }
+  }
+  lookups_.count = kept;
 }
 
 // One bulk look-up for each partition that owns a key of the burst, then the entries are
@@ -272,30 +302,32 @@ void Worker::hand_miss(Packet& packet) {
     misses_.miss(packet);
     return;
   }
-  Handover& handover = handover_of(packet.mbuf);
-  handover.kind = HandoverKind::kMiss;
-  handover.port_index = packet.port_index;
-  handover.arrived = packet.arrived;
-  handover.query = packet.query;
-  handover.frame = packet.frame;
-  if (node_.rings().push(id_, owner, packet.mbuf)) return;
+  if (hand(packet, HandoverKind::kMiss, owner)) return;
   stats_.outcomes[Outcome::kOverload].add();
   reply_empty(packet, dns::Rcode::kServFail);
 }
 
-void Worker::hand_answer(Packet& packet) {
-  const unsigned owner = upstream::worker_of_source_port(
-      packet.frame.destination_port, snapshot_->first_source_port, node_.workers());
-  if (owner == id_) {
-    misses_.answer(packet);
-    return;
-  }
+// Gives the packet away, unless the ring is full.
+bool Worker::hand(Packet& packet, HandoverKind kind, unsigned to) {
   Handover& handover = handover_of(packet.mbuf);
-  handover.kind = HandoverKind::kAnswer;
+  handover.kind = kind;
   handover.port_index = packet.port_index;
   handover.arrived = packet.arrived;
+  handover.query = packet.query;
   handover.frame = packet.frame;
-  if (!node_.rings().push(id_, owner, packet.mbuf)) drop(packet, Drop::kHandoverRingFull);
+  return node_.rings().push(id_, to, packet.mbuf);
+}
+
+void Worker::hand_answer(Packet& packet, HandoverKind kind) {
+  const unsigned owner = upstream::worker_of_source_port(
+      packet.frame.destination_port, snapshot_->first_source_port, node_.workers());
+  if (owner != id_) {
+    if (!hand(packet, kind, owner)) drop(packet, Drop::kHandoverRingFull);
+  } else if (kind == HandoverKind::kAnswer) {
+    misses_.answer(packet);
+  } else {
+    misses_.unreachable(packet);
+  }
 }
 
 void Worker::punt(Packet& packet) {
@@ -307,6 +339,15 @@ void Worker::punt(Packet& packet) {
   } else {
     drop(packet, Drop::kPuntRingFull);
   }
+}
+
+void Worker::punt_urgent(Packet& packet) {
+  Handover& handover = handover_of(packet.mbuf);
+  handover.kind = HandoverKind::kPunt;
+  handover.port_index = packet.port_index;
+  if (!node_.rings().push_urgent(id_, packet.mbuf)) return drop(packet, Drop::kPuntRingFull);
+  stats_.punted.add();
+  stats_.punted_urgent.add();
 }
 
 void Worker::drop(Packet& packet, Drop reason) {
@@ -324,28 +365,59 @@ bool Worker::receive_handovers() {
     unsigned count = kBurstPackets;
     for (int i = 0; i < kMaxBursts && count == kBurstPackets; ++i) {
       count = node_.rings().pop(from, id_, mbufs.data(), kBurstPackets);
-      for (unsigned n = 0; n < count; ++n) take_handover(mbufs[n]);
+      if (count != 0) take_handovers(mbufs.data(), count);
       busy |= count != 0;
     }
   }
   return busy;
 }
 
-void Worker::take_handover(rte_mbuf* mbuf) {
-  const Handover& handover = handover_of(mbuf);
-  if (handover.kind == HandoverKind::kTransmit) {
-    transmitter_.send(mbuf, handover.port_index, handover.tag);
-    return;
+// Queries among them go through the same stages as a received burst.
+void Worker::take_handovers(rte_mbuf** mbufs, unsigned count) {
+  begin_burst();
+  for (unsigned i = 0; i < count; ++i) {
+    const Handover& handover = handover_of(mbufs[i]);
+    if (handover.kind == HandoverKind::kTransmit) {
+      transmitter_.send(mbufs[i], handover.port_index, handover.tag);
+      continue;
+    }
+    Packet& packet = packets_[i];
+    packet.take(mbufs[i]);
+    packet.port_index = handover.port_index;
+    packet.arrived = handover.arrived;
+    packet.frame = handover.frame;
+    packet.query = handover.query;
+    take_handover(packet);
   }
-  handed_.take(mbuf);
-  handed_.port_index = handover.port_index;
-  handed_.arrived = handover.arrived;
-  handed_.frame = handover.frame;
-  if (handover.kind == HandoverKind::kMiss) {
-    handed_.query = handover.query;
-    misses_.miss(handed_);
-  } else {
-    misses_.answer(handed_);
+  parse_burst();
+  look_up_burst();
+  answer_burst();
+}
+
+void Worker::take_handover(Packet& packet) {
+  switch (handover_of(packet.mbuf).kind) {
+    case HandoverKind::kQuery:
+      stats_.from_stream.add();
+      queries_.add(packet);
+      break;
+    case HandoverKind::kLookup:
+      make_key(packet);
+      lookups_.add(packet);
+      break;
+    case HandoverKind::kMiss:
+      make_key(packet);
+      misses_.miss(packet);
+      break;
+    case HandoverKind::kAnswer:
+      misses_.answer(packet);
+      break;
+    case HandoverKind::kUnreachable:
+      misses_.unreachable(packet);
+      break;
+    case HandoverKind::kPunt:  // main's alone
+    case HandoverKind::kTransmit:
+      rte_pktmbuf_free(packet.mbuf);
+      break;
   }
 }
 

@@ -1,9 +1,13 @@
 // The burst loop: one worker on one lcore, run to completion.
 //
 //     NIC queue ─▶ classify ─▶ parse ─▶ look up ─┬─ hit ──▶ answer in the same mbuf ─▶ transmit
-//                     │                          └─ miss ─▶ the key's owner (MissHandler)
-//                     ├─ upstream answer ─▶ the owner of its source port (MissHandler)
+//                     │                 ▲        └─ miss ─▶ the key's owner (MissHandler)
+//                     │                 └─ queries handed over by workers, and by main from sockets
+//                     ├─ upstream answer, ICMP error ─▶ the owner of its source port (MissHandler)
 //                     └─ anything else ─▶ main ─▶ exception port
+//
+// Where a device fills fewer queues than there are workers, whoever receives a query hands it to
+// the owner of its key, which looks it up.
 //
 // A worker never blocks, allocates, locks, logs or makes a system call (but to give up an idle CPU,
 // where the configuration says so), and reads the clock once a round. Thread: all calls but
@@ -57,10 +61,14 @@ class Worker {
   void begin_round(TscTime now);
   bool receive(QueueRef queue);
   bool receive_handovers();
-  void take_handover(rte_mbuf* mbuf);
+  void take_handovers(rte_mbuf** mbufs, unsigned count);
+  void take_handover(Packet& packet);
+  void make_key(Packet& packet);
 
+  void begin_burst();
   void classify_burst(rte_mbuf** mbufs, uint16_t count, uint8_t port_index);
   void parse_burst();
+  void hand_to_owners();
   void look_up_burst();
   void answer_burst();
 
@@ -71,8 +79,10 @@ class Worker {
   void reply_empty(Packet& packet, dns::Rcode rcode);
   void answer_hit(Packet& packet);
   void hand_miss(Packet& packet);
-  void hand_answer(Packet& packet);
+  void hand_answer(Packet& packet, HandoverKind kind);
+  bool hand(Packet& packet, HandoverKind kind, unsigned to);
   void punt(Packet& packet);
+  void punt_urgent(Packet& packet);
   void drop(Packet& packet, stats::Drop reason);
 
   Node& node_;
@@ -89,7 +99,6 @@ class Worker {
   std::array<Packet, kBurstPackets> packets_;
   Burst queries_;
   Burst lookups_;
-  Packet handed_;  // the packet of the handover being taken
 };
 
 }  // namespace wirecache::worker

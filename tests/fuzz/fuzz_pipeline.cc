@@ -10,7 +10,6 @@
 // that repeats its client's question, nobody waits beyond the deadline, and no mbuf, waiter or ring
 // slot is lost.
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -146,12 +145,7 @@ class Script {
       if (!reply.message.empty()) check_reply(reply);
     }
     for (Sent& query : traffic.upstream) asked_.push_back(std::move(query));
-    std::array<rte_mbuf*, 32> punted;
-    for (unsigned id = 0; id < rig_.node().workers(); ++id) {
-      const unsigned count =
-          rig_.node().rings().pop(id, rig_.node().main_lcore(), punted.data(), punted.size());
-      rte_pktmbuf_free_bulk(punted.data(), count);
-    }
+    rig_.punted();
     const std::string wrong = rig_.accounting();
     require(wrong.empty(), wrong.c_str());
   }

@@ -90,29 +90,38 @@ Rig::~Rig() {
   rte_mempool_free(pool_);
 }
 
-void Rig::add_port(uint16_t queues) {
+void Rig::add_port(uint16_t receive_queues) {
   const std::string name = name_ + "p" + std::to_string(ports_.size());
-  std::vector<rte_ring*> rx, tx;
-  for (uint16_t queue = 0; queue < queues; ++queue) {
-    const std::string ring = name + "q" + std::to_string(queue);
-    rx.push_back(rte_ring_create((ring + "r").c_str(), 1024, 0, RING_F_SP_ENQ | RING_F_SC_DEQ));
-    tx.push_back(rte_ring_create((ring + "t").c_str(), 1024, 0, RING_F_SP_ENQ | RING_F_SC_DEQ));
-    require(rx.back() != nullptr && tx.back() != nullptr, "no ring");
-  }
-  const int port = rte_eth_from_rings(name.c_str(), rx.data(), queues, tx.data(), queues, 0);
+  const auto transmit_queues =
+      static_cast<uint16_t>(receive_queues + options_.more_transmit_queues);
+  const auto make_rings = [&](const std::string& side, uint16_t queues) {
+    std::vector<rte_ring*> rings;
+    for (uint16_t queue = 0; queue < queues; ++queue) {
+      const std::string ring = name + side + std::to_string(queue);
+      rings.push_back(rte_ring_create(ring.c_str(), 1024, 0, RING_F_SP_ENQ | RING_F_SC_DEQ));
+      require(rings.back() != nullptr, "no ring");
+    }
+    return rings;
+  };
+  rx_.push_back(make_rings("r", receive_queues));
+  tx_.push_back(make_rings("t", transmit_queues));
+  const int port = rte_eth_from_rings(name.c_str(), rx_.back().data(), receive_queues,
+                                      tx_.back().data(), transmit_queues, 0);
   require(port >= 0, "no ring port");
   const auto id = static_cast<uint16_t>(port);
   rte_eth_conf conf{};
-  require(rte_eth_dev_configure(id, queues, queues, &conf) == 0, "configure");
-  for (uint16_t queue = 0; queue < queues; ++queue) {
+  require(rte_eth_dev_configure(id, receive_queues, transmit_queues, &conf) == 0, "configure");
+  for (uint16_t queue = 0; queue < receive_queues; ++queue)
     require(rte_eth_rx_queue_setup(id, queue, 0, 0, nullptr, pool_) == 0, "rx queue");
+  for (uint16_t queue = 0; queue < transmit_queues; ++queue)
     require(rte_eth_tx_queue_setup(id, queue, 0, 0, nullptr) == 0, "tx queue");
-  }
   require(rte_eth_dev_start(id) == 0, "start");
-  const MacAddress mac{{0x02, 0, 0, 0, 1, static_cast<uint8_t>(ports_.size())}};
-  ports_.push_back({id, queues, mac});
-  rx_.push_back(rx);
-  tx_.push_back(tx);
+  worker::PortRef ref;
+  ref.ethdev_id = id;
+  ref.queues = {receive_queues, transmit_queues};
+  ref.mac = MacAddress{{0x02, 0, 0, 0, 1, static_cast<uint8_t>(ports_.size())}};
+  ref.spread = options_.spread;
+  ports_.push_back(ref);
 }
 
 void Rig::publish() {
@@ -123,10 +132,10 @@ void Rig::publish() {
     route.port = server.port;
     route.trust_ad = server.trust_ad;
     route.source = address(server.address.is_v6() ? "fd00::1" : "10.0.0.1");
-    route.source_mac = ports_[0].mac;
     route.next_hop = MacAddress{{0x02, 0, 0, 0, 2, server.address.bytes[3]}};
     route.usable = servers_usable_;
   }
+  snapshot->routes.sources = {address("10.0.0.1"), address("fd00::1")};
   // Workers are registered but on this thread: let none of them hold the old one.
   for (unsigned id = 0; id < workers_.size(); ++id) rte_rcu_qsbr_thread_offline(node_->rcu(), id);
   node_->publish(std::move(snapshot));
@@ -173,26 +182,73 @@ void Rig::poll(unsigned rounds) {
   }
 }
 
+Sent Rig::take_apart(rte_mbuf* mbuf) {
+  const auto* data = rte_pktmbuf_mtod(mbuf, const uint8_t*);
+  Sent sent;
+  sent.frame.assign(data, data + rte_pktmbuf_data_len(mbuf));
+  rte_pktmbuf_free(mbuf);
+  if (net::parse_frame(sent.frame, {}, sent.headers) == net::FrameVerdict::kUdp) {
+    const auto start = sent.frame.begin() + sent.headers.payload_offset;
+    sent.message.assign(start, start + sent.headers.payload_bytes);
+  }
+  return sent;
+}
+
 std::vector<Sent> Rig::sent() {
   std::vector<Sent> all;
   for (auto& rings : tx_) {
     for (rte_ring* ring : rings) {
       void* object = nullptr;
-      while (rte_ring_dequeue(ring, &object) == 0) {
-        auto* mbuf = static_cast<rte_mbuf*>(object);
-        const auto* data = rte_pktmbuf_mtod(mbuf, const uint8_t*);
-        Sent sent;
-        sent.frame.assign(data, data + rte_pktmbuf_data_len(mbuf));
-        rte_pktmbuf_free(mbuf);
-        if (net::parse_frame(sent.frame, {}, sent.headers) == net::FrameVerdict::kUdp) {
-          const auto start = sent.frame.begin() + sent.headers.payload_offset;
-          sent.message.assign(start, start + sent.headers.payload_bytes);
-        }
-        all.push_back(std::move(sent));
-      }
+      while (rte_ring_dequeue(ring, &object) == 0)
+        all.push_back(take_apart(static_cast<rte_mbuf*>(object)));
     }
   }
   return all;
+}
+
+void Rig::ask_by_stream(const Wire& message, const Client& client, unsigned worker) {
+  const Wire frame = client_frame(message, client);
+  rte_mbuf* mbuf = rte_pktmbuf_alloc(pool_);
+  require(mbuf != nullptr, "pool is empty");
+  char* room = rte_pktmbuf_append(mbuf, static_cast<uint16_t>(frame.size()));
+  std::copy(frame.begin(), frame.end(), reinterpret_cast<uint8_t*>(room));
+  worker::Handover& handover = worker::handover_of(mbuf);
+  handover.kind = worker::HandoverKind::kQuery;
+  handover.port_index = node_->stream_port();
+  handover.arrived = now_;
+  require(net::parse_frame(frame, {}, handover.frame) == net::FrameVerdict::kUdp, "a datagram");
+  require(node_->rings().push(node_->main_lcore(), worker, mbuf), "main's ring is full");
+}
+
+std::vector<Sent> Rig::stream_replies() {
+  std::vector<Sent> replies;
+  for (unsigned id = 0; id < node_->workers(); ++id) {
+    rte_mbuf* mbuf = nullptr;
+    while (node_->rings().pop(id, node_->main_lcore(), &mbuf, 1) == 1) {
+      const worker::Handover& handover = worker::handover_of(mbuf);
+      require(handover.kind == worker::HandoverKind::kTransmit &&
+                  handover.port_index == node_->stream_port(),
+              "a reply for the stream service");
+      replies.push_back(take_apart(mbuf));
+    }
+  }
+  return replies;
+}
+
+std::vector<Wire> Rig::punted() {
+  std::vector<Wire> frames;
+  const unsigned main = node_->main_lcore();
+  rte_mbuf* mbuf = nullptr;
+  for (unsigned id = 0; id < node_->workers(); ++id) {
+    while (node_->rings().pop_urgent(id, &mbuf, 1) == 1) frames.push_back(take_apart(mbuf).frame);
+  }
+  for (unsigned id = 0; id < node_->workers(); ++id) {
+    while (node_->rings().pop(id, main, &mbuf, 1) == 1) {
+      require(worker::handover_of(mbuf).kind == worker::HandoverKind::kPunt, "a punted frame");
+      frames.push_back(take_apart(mbuf).frame);
+    }
+  }
+  return frames;
 }
 
 Rig::Traffic Rig::traffic() {
@@ -295,11 +351,12 @@ uint64_t Rig::responses() const {
 }
 
 std::string Rig::accounting() const {
-  uint64_t received = 0, queries = 0, taken = 0, dropped = 0, punted = 0, query_drops = 0,
+  uint64_t received = 0, icmp = 0, queries = 0, taken = 0, dropped = 0, punted = 0, query_drops = 0,
            waiting = 0, outcomes = 0;
   for (unsigned id = 0; id < options_.workers; ++id) {
     const stats::WorkerStats& stats = node_->stats(id);
-    received += stats.received.value();
+    received += stats.received.value() + stats.from_stream.value();
+    icmp += stats.icmp_taken.value();
     queries += stats.client_queries.value();
     taken += stats.upstream_answers_taken.value();
     dropped += stats.drops.sum();
@@ -309,10 +366,10 @@ std::string Rig::accounting() const {
     outcomes += stats.outcomes.sum();
   }
   std::string wrong;
-  if (received != queries + taken + dropped + punted)
+  if (received != queries + taken + icmp + dropped + punted)
     wrong += "received " + std::to_string(received) + " != queries " + std::to_string(queries) +
-             " + taken " + std::to_string(taken) + " + dropped " + std::to_string(dropped) +
-             " + punted " + std::to_string(punted) + "\n";
+             " + taken " + std::to_string(taken) + " + ICMP errors " + std::to_string(icmp) +
+             " + dropped " + std::to_string(dropped) + " + punted " + std::to_string(punted) + "\n";
   if (queries != responses() + query_drops + waiting)
     wrong += "queries " + std::to_string(queries) + " != responses " + std::to_string(responses()) +
              " + dropped " + std::to_string(query_drops) + " + waiting " + std::to_string(waiting) +

@@ -26,6 +26,8 @@ namespace wirecache::testing {
 struct RigOptions {
   unsigned workers = 1;
   std::vector<uint16_t> queues = {};  // by port; default: one port with a queue a worker
+  uint16_t more_transmit_queues = 0;  // than receive queues, on each port
+  worker::PortRef::Spread spread = worker::PortRef::Spread::kByDevice;
   unsigned mbufs = 4095;
   config::Config config = default_config();
 
@@ -67,8 +69,16 @@ class Rig {
   // The frame of a query from `client`.
   Wire client_frame(const Wire& message, const Client& client = {}) const;
 
+  // A query that came by the kernel's sockets, as the stream service hands it to a worker; and the
+  // replies that wait for the service.
+  void ask_by_stream(const Wire& message, const Client& client = {}, unsigned worker = 0);
+  std::vector<Sent> stream_replies();
+  // What was punted since the last call, urgent frames first.
+  std::vector<Wire> punted();
+
   // Every worker polls once (or `rounds` times) at the simulated time.
   void poll(unsigned rounds = 1);
+  void poll_worker(unsigned id) { workers_[id]->poll(now_); }
   void advance_ms(uint64_t ms) { now_.ticks += ms * kTicksPerMs; }
   TscTime now() const { return now_; }
 
@@ -105,7 +115,8 @@ class Rig {
 
  private:
   bool turn_into_answer(rte_mbuf* mbuf);
-  void add_port(uint16_t queues);
+  void add_port(uint16_t receive_queues);
+  static Sent take_apart(rte_mbuf* mbuf);
   void publish();
 
   RigOptions options_;

@@ -266,11 +266,9 @@ TEST_F(WorkerTest, TheRestGoesToTheKernel) {
   rig.poll();
   EXPECT_TRUE(rig.sent().empty());
   EXPECT_EQ(rig.sum(&stats::WorkerStats::punted), 2u);
-  std::array<rte_mbuf*, 4> punted;
-  ASSERT_EQ(rig.node().rings().pop(0, rig.node().main_lcore(), punted.data(), 4), 2u);
-  EXPECT_EQ(handover_of(punted[0]).kind, HandoverKind::kPunt);
-  EXPECT_EQ(rte_pktmbuf_data_len(punted[0]), 60);
-  rte_pktmbuf_free_bulk(punted.data(), 2);
+  const std::vector<Wire> punted = rig.punted();
+  ASSERT_EQ(punted.size(), 2u);
+  EXPECT_EQ(punted[0], arp);
   EXPECT_EQ(rig.accounting(), "");
 }
 
@@ -285,14 +283,19 @@ TEST_F(WorkerTest, FramesForAnotherStationAreDropped) {
   EXPECT_EQ(rig.accounting(), "");
 }
 
+// A broadcast frame of the given EtherType.
+Wire broadcast(uint16_t ether_type) {
+  Wire frame(60, 0);
+  std::fill_n(frame.begin(), 6, 0xff);
+  frame[12] = static_cast<uint8_t>(ether_type >> 8);
+  frame[13] = static_cast<uint8_t>(ether_type);
+  return frame;
+}
+
 TEST_F(WorkerTest, AFullPuntRingIsACountedDrop) {
   Rig rig;
-  Wire arp(60, 0);
-  std::fill_n(arp.begin(), 6, 0xff);
-  arp[12] = 0x08;
-  arp[13] = 0x06;
   for (int i = 0; i < 2000; ++i) {
-    rig.inject_frame(arp);
+    rig.inject_frame(broadcast(0x88cc));
     rig.poll();
   }
   const unsigned slots = HandoverRings::slots(2);
@@ -300,6 +303,60 @@ TEST_F(WorkerTest, AFullPuntRingIsACountedDrop) {
   EXPECT_EQ(rig.drops(Drop::kPuntRingFull), 2000 - slots);
   EXPECT_EQ(rig.mbufs_in_use(), slots);
   EXPECT_EQ(rig.accounting(), "");
+}
+
+// ARP and NDP do not wait behind a flood of anything else.
+TEST_F(WorkerTest, AddressResolutionPassesAFullPuntRing) {
+  Rig rig;
+  for (int i = 0; i < 2000; ++i) {
+    rig.inject_frame(broadcast(0x88cc));
+    rig.poll();
+  }
+  Wire solicitation = broadcast(0x86dd);
+  solicitation.resize(86, 0);
+  solicitation[14] = 0x60;
+  solicitation[19] = 32;   // payload length
+  solicitation[20] = 58;   // ICMPv6
+  solicitation[54] = 135;  // neighbour solicitation
+  rig.inject_frame(broadcast(0x0806));
+  rig.inject_frame(solicitation);
+  rig.poll();
+  EXPECT_EQ(rig.sum(&stats::WorkerStats::punted_urgent), 2u);
+  const std::vector<Wire> punted = rig.punted();
+  ASSERT_GE(punted.size(), 2u);
+  EXPECT_EQ(punted[0], broadcast(0x0806));
+  EXPECT_EQ(punted[1], solicitation);
+  EXPECT_EQ(rig.accounting(), "");
+  EXPECT_EQ(rig.mbufs_in_use(), 0u);
+}
+
+// By the kernel's sockets: a miss, then a hit, and what needs no look-up; nothing leaves by a port.
+TEST_F(WorkerTest, QueriesOfTheStreamServiceAreAnsweredToIt) {
+  Rig rig;
+  rig.ask_by_stream(testing::make_query({}));
+  rig.poll();
+  auto upstream = rig.traffic().upstream;
+  ASSERT_EQ(upstream.size(), 1u);
+  rig.answer(upstream[0], testing::make_answer(upstream[0].message,
+                                               {.answer = {a_record("www.example.com", 60)}}));
+  rig.poll();
+  auto replies = rig.stream_replies();
+  ASSERT_EQ(replies.size(), 1u);
+  EXPECT_EQ(testing::answers_of(replies[0].message), 1u);
+  EXPECT_EQ(replies[0].headers.source, *IpAddress::parse("10.0.0.1"));
+  EXPECT_EQ(replies[0].headers.destination, *IpAddress::parse("10.0.0.9"));
+  EXPECT_EQ(replies[0].headers.destination_port, 40000);
+
+  rig.ask_by_stream(testing::make_query({}));
+  rig.ask_by_stream(Wire(5, 0));
+  rig.poll();
+  EXPECT_EQ(rig.stream_replies().size(), 1u);
+  EXPECT_TRUE(rig.sent().empty());
+  EXPECT_EQ(rig.outcome(Outcome::kHit), 1u);
+  EXPECT_EQ(rig.drops(Drop::kShortMessage), 1u);
+  EXPECT_EQ(rig.sum(&stats::WorkerStats::from_stream), 3u);
+  EXPECT_EQ(rig.accounting(), "");
+  EXPECT_EQ(rig.mbufs_in_use(), 0u);
 }
 
 TEST_F(WorkerTest, AFullTransmitQueueIsACountedDrop) {

@@ -1,0 +1,204 @@
+#include "app/data_node.h"
+
+#include <pthread.h>
+#include <rte_cycles.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+
+#include <algorithm>
+#include <csignal>
+#include <string>
+#include <utility>
+
+#include "lib/control/interface_ipv6.h"
+#include "lib/port/eal.h"
+#include "lib/port/packet_pool.h"
+
+namespace wirecache::app {
+namespace {
+
+using port::StartError;
+using port::StartFailure;
+
+Unexpected<StartError> as_start_error(StartFailure kind, const Error& error) {
+  return port::start_failure(kind, error.message);
+}
+
+Unexpected<StartError> device_error(const config::PortConfig& port, const Error& error) {
+  return port::start_failure(StartFailure::kDevice, "port " + port.name + ": device " +
+                                                        port.device + ": " + error.message);
+}
+
+struct LaunchArgument {
+  worker::Worker* worker;
+  config::IdlePolicy idle;
+};
+
+int run_worker(void* argument) {
+  const std::unique_ptr<LaunchArgument> launch(static_cast<LaunchArgument*>(argument));
+  // Signals (those of the TAP among them) are main's.
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  launch->worker->run(launch->idle);
+  return 0;
+}
+
+}  // namespace
+
+Started DataNode::open_ports() {
+  const auto lcores = static_cast<unsigned>(config_.cores.workers.size() + 1);
+  const unsigned mbufs = port::mbufs_needed(config_, worker::HandoverRings::mbufs_held(lcores));
+  auto pool = port::create_packet_pool(group_.numa_node, mbufs, worker::kHandoverBytes);
+  if (!pool) return Unexpected(pool.error());
+  pool_ = *pool;
+  for (const config::PortConfig& port_config : config_.ports) {
+    auto port = port::Port::open(port_config, lcores - 1, pool_);
+    if (!port) return Unexpected(port.error());
+    if (port->kernel_sees_packets()) {
+      auto guard = control::IngressGuard::install(port->netdev());
+      if (!guard) return device_error(port_config, guard.error());
+      guards_.push_back(std::move(*guard));
+    }
+    auto exception_port = port::ExceptionPort::open(port_config, *port, pool_);
+    if (!exception_port) return Unexpected(exception_port.error());
+    ports_.push_back(std::move(*port));
+    exception_ports_.push_back(std::move(*exception_port));
+  }
+  return {};
+}
+
+Started DataNode::set_up_exception_ports(control::Netlink& netlink) {
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    const config::PortConfig& port = config_.ports[i];
+    const std::string& tap = exception_ports_[i].interface_name();
+    const auto index = netlink.link_index(tap);
+    if (!index) return device_error(port, index.error());
+    if (auto up = netlink.set_link_up(*index); !up) return device_error(port, up.error());
+    const bool has_v6 = std::ranges::any_of(
+        port.addresses, [](const IpPrefix& prefix) { return prefix.address.is_v6(); });
+    if (has_v6) {
+      if (auto prepared = control::prepare_ipv6(tap); !prepared)
+        return device_error(port, prepared.error());
+    }
+    for (const IpPrefix& address : port.addresses) {
+      if (auto added = netlink.add_address(*index, address); !added)
+        return device_error(port, added.error());
+    }
+    exception_ifindexes_.push_back(*index);
+  }
+  return {};
+}
+
+Started DataNode::create_node() {
+  worker::NodeOptions options;
+  options.name = "node" + std::to_string(group_.numa_node);
+  options.numa_node = group_.numa_node;
+  options.workers = static_cast<unsigned>(config_.cores.workers.size());
+  options.clock = TscClock(rte_get_tsc_hz());
+  options.secret = HashSecret::random();
+  options.pool = pool_;
+  options.cache = config_.cache;
+  std::vector<PortSide> sides;
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    options.ports.push_back({.ethdev_id = ports_[i].ethdev_id(),
+                             .queues = {ports_[i].queues(), ports_[i].queues()},
+                             .mac = ports_[i].mac()});
+    sides.push_back({ports_[i].mac(), exception_ifindexes_[i]});
+  }
+  auto node = worker::Node::create(std::move(options));
+  if (!node) return as_start_error(StartFailure::kMemory, node.error());
+  node_ = std::move(*node);
+
+  auto neighbours = control::NeighbourTable::open();
+  if (!neighbours) return as_start_error(StartFailure::kOther, neighbours.error());
+  routes_ = std::make_unique<Routes>(config_, std::move(sides), std::move(*neighbours));
+  bridge_ = std::make_unique<Bridge>(*node_, std::move(exception_ports_), exception_stats_);
+  node_->publish(routes_->make_snapshot());
+  return {};
+}
+
+Started DataNode::create_workers() {
+  for (unsigned id = 0; id < node_->workers(); ++id) {
+    auto made = worker::Worker::create(*node_, {id, config_.upstream, Random::from_kernel()});
+    if (!made) return as_start_error(StartFailure::kMemory, made.error());
+    workers_.push_back(std::move(*made));
+  }
+  polls_seen_.assign(workers_.size(), 0);
+  return {};
+}
+
+Started DataNode::start_ports() {
+  for (port::Port& port : ports_) {
+    if (auto started = port.start(); !started) return Unexpected(started.error());
+  }
+  return {};
+}
+
+Started DataNode::launch() {
+  for (unsigned id = 0; id < node_->workers(); ++id) {
+    auto argument =
+        std::make_unique<LaunchArgument>(LaunchArgument{workers_[id].get(), config_.cores.idle});
+    const unsigned lcore = port::worker_lcore(group_.workers[id]);
+    if (rte_eal_remote_launch(run_worker, argument.get(), lcore) != 0)
+      return port::start_failure(StartFailure::kOther, "a worker's lcore does not start");
+    (void)argument.release();  // now the worker's
+    launched_ = true;
+  }
+  return {};
+}
+
+bool DataNode::follow_routes() {
+  if (!routes_->poll()) return false;
+  node_->publish(routes_->make_snapshot());
+  return true;
+}
+
+void DataNode::request_neighbours() {
+  routes_->request_neighbours();
+  node_->reclaim_snapshots();
+}
+
+bool DataNode::workers_moved() {
+  bool all = true;
+  for (unsigned id = 0; id < node_->workers(); ++id) {
+    const uint64_t polls = node_->stats(id).polls.value();
+    all &= polls != polls_seen_[id];
+    polls_seen_[id] = polls;
+  }
+  return all;
+}
+
+bool DataNode::settled() const {
+  uint64_t queries = 0;
+  uint64_t done = 0;
+  for (unsigned id = 0; id < node_->workers(); ++id) {
+    const stats::WorkerStats& stats = node_->stats(id);
+    if (stats.waiting.value() != 0) return false;
+    queries += stats.client_queries.value();
+    done += stats.query_drops.sum();
+    for (const stats::Counter& responses : stats.responses) done += responses.value();
+  }
+  return queries == done;
+}
+
+void DataNode::stop_workers() {
+  if (!launched_) return;
+  node_->set_phase(worker::Phase::kStopped);
+  for (const unsigned worker : group_.workers) rte_eal_wait_lcore(port::worker_lcore(worker));
+  launched_ = false;
+}
+
+// Ports go while the node still stands, for its rings and pool hold their mbufs.
+DataNode::~DataNode() {
+  stop_workers();
+  workers_.clear();
+  for (port::Port& port : ports_) port.stop_and_close();
+  bridge_.reset();
+  exception_ports_.clear();
+  ports_.clear();
+  routes_.reset();
+  node_.reset();
+}
+
+}  // namespace wirecache::app
