@@ -63,8 +63,8 @@ struct Frame {
   bool v6() const { return source.is_v6(); }
 };
 
-// Judges one frame. `out` is whole with kUdp; with any other verdict only its MACs count, and those
-// only where the frame has at least 14 bytes. Multicast and broadcast destinations are judged
+// Judges one frame. `out` is whole with kUdp and with kBadSource, which is judged last; with any
+// other verdict only its MACs count, and those only where the frame has at least 14 bytes. Multicast and broadcast destinations are judged
 // before sources (ARP probes and DHCP come from unspecified addresses), headers before what they
 // carry: a packet of whatever protocol with a broken IP header is a drop. Source port 0 is the
 // caller's to judge.
