@@ -32,6 +32,10 @@ Unexpected<StartError> device_error(const config::PortConfig& port, const Error&
                                                         port.device + ": " + error.message);
 }
 
+void warn(const std::string& text) {
+  std::fprintf(stderr, "wirecached: warning: %s\n", text.c_str());
+}
+
 uint64_t now_us() {
   return rte_rdtsc() / (rte_get_tsc_hz() / 1'000'000);
 }
@@ -46,10 +50,15 @@ Expected<std::unique_ptr<Appliance>, StartError> Appliance::start(const config::
   if (auto eal = port::start_eal(config, program_name); !eal) return Unexpected(eal.error());
   std::unique_ptr<Appliance> appliance(new Appliance(config));
   using Step = Started (Appliance::*)();
-  constexpr Step kSteps[] = {&Appliance::bring_up_netdevs,       &Appliance::make_nodes,
-                             &Appliance::set_up_exception_ports, &Appliance::reserve_source_ports,
-                             &Appliance::create_workers,         &Appliance::start_ports,
-                             &Appliance::start_metrics,          &Appliance::launch};
+  constexpr Step kSteps[] = {&Appliance::bring_up_netdevs,
+                             &Appliance::make_nodes,
+                             &Appliance::set_up_exception_ports,
+                             &Appliance::reserve_source_ports,
+                             &Appliance::create_workers,
+                             &Appliance::start_stream,
+                             &Appliance::start_ports,
+                             &Appliance::start_metrics,
+                             &Appliance::launch};
   for (const Step step : kSteps) {
     if (auto done = (appliance.get()->*step)(); !done) return Unexpected(done.error());
   }
@@ -79,8 +88,7 @@ Started Appliance::bring_up_netdevs() {
 
 Started Appliance::make_nodes() {
   config::Placement placement = config::plan_placement(config_, config::Topology{});
-  for (const std::string& warning : placement.warnings)
-    std::fprintf(stderr, "wirecached: warning: %s\n", warning.c_str());
+  for (const std::string& warning : placement.warnings) warn(warning);
   for (config::NodeGroup& group : placement.groups)
     nodes_.push_back(std::make_unique<DataNode>(config_, std::move(group), exception_stats_));
   return on_each(&DataNode::open_ports);
@@ -104,6 +112,17 @@ Started Appliance::reserve_source_ports() {
 Started Appliance::create_workers() {
   if (auto made = on_each(&DataNode::create_node); !made) return made;
   return on_each(&DataNode::create_workers);
+}
+
+// The first node's workers serve what comes by the kernel's sockets.
+Started Appliance::start_stream() {
+  DataNode& node = *nodes_.front();
+  auto started = stream::UdpService::start(node.node(), config_.listen, stream_stats_);
+  if (!started) return as_start_error(StartFailure::kOther, started.error());
+  stream_ = std::move(*started);
+  for (const std::string& warning : stream_->warnings()) warn(warning);
+  node.bridge().set_stream(stream_.get());
+  return {};
 }
 
 Started Appliance::start_ports() {
@@ -157,6 +176,7 @@ config::ExitCode Appliance::run() {
 
 bool Appliance::carry_packets() {
   bool busy = false;
+  busy |= stream_->poll(TscTime{rte_rdtsc()});
   for (const auto& node : nodes_) busy |= node->carry_packets();
   return busy;
 }
@@ -219,6 +239,7 @@ void Appliance::drain() {
 Appliance::~Appliance() {
   exporter_.reset();
   for (const auto& node : nodes_) node->stop_workers();
+  stream_.reset();
   nodes_.clear();
   reserved_ports_.reset();
   port::stop_eal();

@@ -17,6 +17,8 @@
 #include "lib/control/reserved_ports.h"
 #include "lib/metrics/exporter.h"
 #include "lib/port/start_error.h"
+#include "lib/stats/stream_stats.h"
+#include "lib/stream/udp_service.h"
 
 namespace wirecache::app {
 
@@ -42,6 +44,7 @@ class Appliance {
   Started set_up_exception_ports();
   Started reserve_source_ports();
   Started create_workers();
+  Started start_stream();
   Started start_ports();
   Started start_metrics();
   Started launch();
@@ -61,6 +64,8 @@ class Appliance {
   stats::ExceptionStats exception_stats_;  // of all nodes' exception ports
   std::vector<std::unique_ptr<DataNode>> nodes_;
   std::unique_ptr<control::ReservedPorts> reserved_ports_;
+  stats::StreamStats stream_stats_;
+  std::unique_ptr<stream::UdpService> stream_;
   std::unique_ptr<metrics::Exporter> exporter_;
   bool draining_ = false;
 

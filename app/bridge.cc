@@ -16,7 +16,7 @@ bool Bridge::step() {
   std::array<rte_mbuf*, kBurst> urgent;
   for (unsigned worker = 0; worker < node_.workers(); ++worker) {
     const unsigned count = node_.rings().pop_urgent(worker, urgent.data(), kBurst);
-    give_to_kernel(urgent.data(), count);
+    for (unsigned i = 0; i < count; ++i) give_to_kernel(urgent[i]);
     busy |= count != 0;
   }
   for (unsigned worker = 0; worker < node_.workers(); ++worker) busy |= to_kernel(worker);
@@ -27,18 +27,24 @@ bool Bridge::step() {
 bool Bridge::to_kernel(unsigned from_worker) {
   std::array<rte_mbuf*, kBurst> mbufs;
   const unsigned count = node_.rings().pop(from_worker, node_.main_lcore(), mbufs.data(), kBurst);
-  give_to_kernel(mbufs.data(), count);
+  for (unsigned i = 0; i < count; ++i) {
+    // Only replies to queries of the stream service are sent by way of main.
+    const bool reply = worker::handover_of(mbufs[i]).kind == worker::HandoverKind::kTransmit;
+    if (reply && stream_ != nullptr) {
+      stream_->reply(mbufs[i]);
+    } else {
+      give_to_kernel(mbufs[i]);
+    }
+  }
   return count != 0;
 }
 
-void Bridge::give_to_kernel(rte_mbuf** mbufs, unsigned count) {
-  for (unsigned i = 0; i < count; ++i) {
-    const uint8_t port = worker::handover_of(mbufs[i]).port_index;
-    mbufs[i]->ol_flags = 0;  // what the NIC found out on reception is no order for transmission
-    const uint16_t taken = exception_ports_[port].to_kernel(&mbufs[i], 1);
-    stats_.to_kernel.add(taken);
-    stats_.to_kernel_dropped.add(1u - taken);
-  }
+void Bridge::give_to_kernel(rte_mbuf* mbuf) {
+  const uint8_t port = worker::handover_of(mbuf).port_index;
+  mbuf->ol_flags = 0;  // what the NIC found out on reception is no order for transmission
+  const uint16_t taken = exception_ports_[port].to_kernel(&mbuf, 1);
+  stats_.to_kernel.add(taken);
+  stats_.to_kernel_dropped.add(1u - taken);
 }
 
 bool Bridge::from_kernel(size_t port_index) {
