@@ -18,13 +18,6 @@ std::string range_text(unsigned first, unsigned last) {
   return number(first) + "-" + number(last);
 }
 
-const IpPrefix* network_of(const Config& config, const IpAddress& address) {
-  for (const PortConfig& port : config.ports)
-    for (const IpPrefix& prefix : port.addresses)
-      if (prefix.contains(address)) return &prefix;
-  return nullptr;
-}
-
 void check_cpu_exists(const CheckContext& context, unsigned cpu, const std::string& path) {
   if (cpu < context.machine.cpus) return;
   context.problem(path, "CPU " + number(cpu) +
@@ -55,6 +48,10 @@ void check_source_ports(const CheckContext& context) {
             " (net.ipv4.ip_local_port_range)");
 }
 
+bool is_link_local(const IpAddress& address) {
+  return IpPrefix::parse(address.is_v6() ? "fe80::/10" : "169.254.0.0/16")->contains(address);
+}
+
 void check_server(const CheckContext& context, size_t index) {
   const auto& servers = context.config.upstream.servers;
   const UpstreamServer& server = servers[index];
@@ -64,9 +61,13 @@ void check_server(const CheckContext& context, size_t index) {
   };
   if (is_our_own(context.config, server.address)) return problem(" is an address of our own");
   const IpPrefix* network = network_of(context.config, server.address);
-  if (network == nullptr) return problem(" is on no port's network; gateways are not followed yet");
-  if (const auto wrong = host_address_problem({server.address, network->length}))
+  // Elsewhere the network's length is not known; any host may have the address.
+  const auto whole = static_cast<uint8_t>(server.address.size() * 8);
+  const uint8_t length = network != nullptr ? network->length : whole;
+  if (const auto wrong = host_address_problem({server.address, length}))
     return problem(" " + *wrong);
+  if (network == nullptr && is_link_local(server.address))
+    return problem(" is a link-local address, but on no port's network");
   for (size_t i = 0; i < index; ++i)
     if (servers[i].address == server.address && servers[i].port == server.port)
       return problem(" port " + number(server.port) + " is named twice");
@@ -138,6 +139,8 @@ void check_config(const CheckContext& context) {
   check_addresses(context);
   // What follows builds on cores and addresses: it would complain about their mistakes again.
   if (context.problems->any()) return;
+  check_routes(context);
+  check_sources(context);
   check_listen(context);
   check_clients(context);
   check_cache(context);

@@ -34,12 +34,20 @@ void check_config(const CheckContext& context);
 void check_cores(const CheckContext& context);
 void check_ports(const CheckContext& context);
 void check_addresses(const CheckContext& context);
+void check_routes(const CheckContext& context);
+void check_sources(const CheckContext& context);
 void check_listen(const CheckContext& context);
 void check_clients(const CheckContext& context);
 void check_cache(const CheckContext& context);
 void check_upstream(const CheckContext& context);
 
 bool is_our_own(const Config& config, const IpAddress& address);
+
+// The port's network that holds the address; nullptr: none does.
+const IpPrefix* network_of(const Config& config, const IpAddress& address);
+
+// The prefix with its host bits all zero.
+IpPrefix network_part(const IpPrefix& prefix);
 
 // Why no host can have this address in this network, or nothing: "is a multicast address".
 std::optional<std::string> host_address_problem(const IpPrefix& prefix);

@@ -125,6 +125,20 @@ bool is_our_own(const Config& config, const IpAddress& address) {
   return false;
 }
 
+const IpPrefix* network_of(const Config& config, const IpAddress& address) {
+  for (const PortConfig& port : config.ports)
+    for (const IpPrefix& prefix : port.addresses)
+      if (prefix.contains(address)) return &prefix;
+  return nullptr;
+}
+
+std::optional<size_t> port_on_network_of(const Config& config, const IpAddress& address) {
+  for (size_t port = 0; port < config.ports.size(); ++port)
+    for (const IpPrefix& prefix : config.ports[port].addresses)
+      if (prefix.contains(address)) return port;
+  return std::nullopt;
+}
+
 std::optional<std::string> host_address_problem(const IpPrefix& prefix) {
   const IpAddress& address = prefix.address;
   const bool v6 = address.is_v6();
@@ -167,19 +181,6 @@ void check_addresses(const CheckContext& context) {
         context.problem(path, "port address " + prefix.address.to_string() + " is named twice");
       ours.push_back(prefix.address);
     }
-  }
-}
-
-void check_listen(const CheckContext& context) {
-  const auto& addresses = context.config.listen.addresses;
-  for (size_t i = 0; i < addresses.size(); ++i) {
-    const std::string path = "listen.addresses[" + std::to_string(i) + "]";
-    const std::string name = "listen address " + addresses[i].to_string();
-    if (!is_our_own(context.config, addresses[i]))
-      context.problem(path, name + " is not an address of any port");
-    const auto here = addresses.begin() + static_cast<std::ptrdiff_t>(i);
-    if (std::find(addresses.begin(), here, addresses[i]) != here)
-      context.problem(path, name + " is named twice");
   }
 }
 

@@ -125,9 +125,13 @@ struct Config {
   MetricsConfig metrics;
 };
 
+// The first port on whose network the address is.
+std::optional<size_t> port_on_network_of(const Config& config, const IpAddress& address);
+
 inline constexpr size_t kMaxWorkers = 64;
 inline constexpr size_t kMaxPorts = 16;
 inline constexpr size_t kMaxServers = 32;
+inline constexpr size_t kMaxGateways = 16;  // of one route
 
 // Reads and checks the file. Error::message is one line "FILE:LINE: what is wrong (nearest right
 // name)".

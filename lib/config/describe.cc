@@ -15,6 +15,10 @@ std::string endpoint(const std::string& address, uint16_t port) {
   return (v6 ? "[" + address + "]" : address) + ":" + std::to_string(port);
 }
 
+std::string addresses_text(const std::vector<IpAddress>& addresses) {
+  return joined(addresses, [](const IpAddress& address) { return address.to_string(); });
+}
+
 std::string cores_line(const CoresConfig& cores) {
   return "cores: main " + std::to_string(cores.main) + ", workers " +
          joined(cores.workers, [](unsigned cpu) { return std::to_string(cpu); }) +
@@ -27,6 +31,15 @@ std::string port_line(const PortConfig& port) {
          joined(port.addresses, [](const IpPrefix& prefix) { return prefix.to_string(); }) +
          ", exception interface " + port.exception_interface + ", queues " +
          (port.queues == 0 ? "as many as workers" : std::to_string(port.queues)) + "\n";
+}
+
+std::string route_line(const RouteConfig& route) {
+  return "route: " + route.to.to_string() + " via " + addresses_text(route.via) + "\n";
+}
+
+std::string listen_line(const ListenConfig& listen) {
+  return "listen: " + addresses_text(listen.addresses) + (listen.loopback ? " and loopback" : "") +
+         ", port " + std::to_string(listen.port) + "\n";
 }
 
 std::string clients_line(const ClientsConfig& clients) {
@@ -42,7 +55,8 @@ std::string upstream_line(const UpstreamConfig& upstream) {
                   return endpoint(server.address.to_string(), server.port) +
                          (server.trust_ad ? " (AD trusted)" : "");
                 }) +
-         ", from ports " + std::to_string(upstream.first_source_port) + "-" +
+         ", from " + (upstream.sources.empty() ? "" : addresses_text(upstream.sources) + " ") +
+         "ports " + std::to_string(upstream.first_source_port) + "-" +
          std::to_string(upstream.last_source_port) + ", try " +
          std::to_string(upstream.try_timeout_ms) + " ms, deadline " +
          std::to_string(upstream.deadline_ms) + " ms\n";
@@ -60,10 +74,8 @@ std::string cache_line(const CacheConfig& cache) {
 std::string describe(const Config& config) {
   std::string text = cores_line(config.cores);
   for (const PortConfig& port : config.ports) text += port_line(port);
-  text += "listen: " +
-          joined(config.listen.addresses,
-                 [](const IpAddress& address) { return address.to_string(); }) +
-          ", port " + std::to_string(config.listen.port) + "\n";
+  for (const RouteConfig& route : config.routes) text += route_line(route);
+  text += listen_line(config.listen);
   text += clients_line(config.clients);
   text += upstream_line(config.upstream);
   text += cache_line(config.cache);

@@ -1,5 +1,6 @@
 #include "lib/config/parse_config.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -133,9 +134,21 @@ void read_port(TableReader& table, std::vector<PortConfig>* ports) {
   ports->push_back(std::move(port));
 }
 
+void read_route(TableReader& table, std::vector<RouteConfig>* routes) {
+  RouteConfig route;
+  std::vector<IpPrefix> to;
+  table.require("to");
+  table.text("to", [&](const auto& text) { return add_network(text, &to); });
+  if (!to.empty()) route.to = to.front();
+  table.require("via");
+  table.texts("via", [&](const auto& text) { return add_address(text, &route.via); });
+  routes->push_back(std::move(route));
+}
+
 void read_listen(TableReader& table, ListenConfig* listen) {
   table.texts("addresses", [&](const auto& text) { return add_address(text, &listen->addresses); });
   table.integer("port", kPortRange, &listen->port);
+  table.boolean("loopback", &listen->loopback);
 }
 
 void read_clients(TableReader& table, ClientsConfig* clients) {
@@ -164,6 +177,7 @@ void read_server(TableReader& table, std::vector<UpstreamServer>* servers) {
 }
 
 void read_upstream(TableReader& table, UpstreamConfig* upstream) {
+  table.texts("sources", [&](const auto& text) { return add_address(text, &upstream->sources); });
   table.text("source_ports", [&](const auto& text) { return take_port_range(text, upstream); });
   table.integer("try_timeout_ms", kTimeoutRange, &upstream->try_timeout_ms);
   table.integer("deadline_ms", kTimeoutRange, &upstream->deadline_ms);
@@ -185,6 +199,7 @@ void read_document(TableReader& root, Config* config) {
   root.table("cores", [&](TableReader& table) { read_cores(table, &config->cores); });
   root.table("eal", [&](TableReader& table) { read_eal(table, &config->eal); });
   root.tables("port", [&](TableReader& table) { read_port(table, &config->ports); });
+  root.tables("route", [&](TableReader& table) { read_route(table, &config->routes); });
   root.table("listen", [&](TableReader& table) { read_listen(table, &config->listen); });
   root.table("clients", [&](TableReader& table) { read_clients(table, &config->clients); });
   root.table("cache", [&](TableReader& table) { read_cache(table, &config->cache); });
@@ -203,10 +218,13 @@ std::vector<IpPrefix> local_networks() {
   return networks;
 }
 
+// What upstreams answer to is kept for them.
 void listen_everywhere(Config* config) {
+  const auto& sources = config->upstream.sources;
   for (const PortConfig& port : config->ports)
     for (const IpPrefix& prefix : port.addresses)
-      config->listen.addresses.push_back(prefix.address);
+      if (std::ranges::find(sources, prefix.address) == sources.end())
+        config->listen.addresses.push_back(prefix.address);
 }
 
 Expected<std::string> read_file(const std::string& path) {

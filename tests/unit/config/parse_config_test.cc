@@ -36,6 +36,7 @@ void expect_defaults(const Config& c) {
   EXPECT_EQ(c.ports[0].queues, 0U);
   EXPECT_EQ(texts(c.listen.addresses), (Texts{"10.53.0.1", "fd53::1"}));
   EXPECT_EQ(c.listen.port, 53);
+  EXPECT_TRUE(c.listen.loopback);
   EXPECT_EQ(texts(c.clients.allow),
             (Texts{"127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16",
                    "::1/128", "fc00::/7", "fe80::/10"}));
@@ -45,6 +46,7 @@ void expect_defaults(const Config& c) {
   EXPECT_EQ(c.cache.max_ttl_sec, 86400U);
   EXPECT_EQ(c.cache.max_negative_ttl_sec, 3600U);
   EXPECT_EQ(c.cache.failure_ttl_sec, 5U);
+  EXPECT_EQ(texts(c.upstream.sources), Texts());
   EXPECT_EQ(c.upstream.first_source_port, 10000);
   EXPECT_EQ(c.upstream.last_source_port, 32767);
   EXPECT_EQ(c.upstream.try_timeout_ms, 400U);
@@ -91,9 +93,16 @@ queues = 2
 name = "p1"
 device = "3b:00.1,arg=1"
 addresses = ["192.0.2.1/31"]
+[[route]]
+to = "192.0.2.128/25"
+via = ["10.53.0.254", "10.53.0.253"]
+[[route]]
+to = "::/0"
+via = ["fd53::fe"]
 [listen]
 addresses = ["fd53::1"]
 port = 5300
+loopback = false
 [clients]
 allow = ["192.0.2.0/24", "2001:db8::1"]
 refuse = "drop"
@@ -104,6 +113,7 @@ max_ttl = 604800
 max_negative_ttl = 60
 failure_ttl = 300
 [upstream]
+sources = ["192.0.2.1", "fd53::1"]
 source_ports = "20000-30000"
 try_timeout_ms = 10
 deadline_ms = 10000
@@ -138,8 +148,14 @@ listen = "[::1]:9000"
   EXPECT_EQ(c.ports[0].queues, 2U);
   EXPECT_EQ(c.ports[1].device, "3b:00.1,arg=1");
   EXPECT_EQ(c.ports[1].exception_interface, "wc-p1");
+  ASSERT_EQ(c.routes.size(), 2U);
+  EXPECT_EQ(c.routes[0].to.to_string(), "192.0.2.128/25");
+  EXPECT_EQ(texts(c.routes[0].via), (Texts{"10.53.0.254", "10.53.0.253"}));
+  EXPECT_EQ(c.routes[1].to.to_string(), "::/0");
+  EXPECT_EQ(texts(c.routes[1].via), Texts{"fd53::fe"});
   EXPECT_EQ(texts(c.listen.addresses), Texts{"fd53::1"});
   EXPECT_EQ(c.listen.port, 5300);
+  EXPECT_FALSE(c.listen.loopback);
   EXPECT_EQ(texts(c.clients.allow), (Texts{"192.0.2.0/24", "2001:db8::1/128"}));
   EXPECT_EQ(c.clients.refuse, RefuseAction::kDrop);
   EXPECT_EQ(c.cache.memory_mb, 8U);
@@ -147,6 +163,7 @@ listen = "[::1]:9000"
   EXPECT_EQ(c.cache.max_ttl_sec, 604800U);
   EXPECT_EQ(c.cache.max_negative_ttl_sec, 60U);
   EXPECT_EQ(c.cache.failure_ttl_sec, 300U);
+  EXPECT_EQ(texts(c.upstream.sources), (Texts{"192.0.2.1", "fd53::1"}));
   EXPECT_EQ(c.upstream.first_source_port, 20000);
   EXPECT_EQ(c.upstream.last_source_port, 30000);
   EXPECT_EQ(c.upstream.try_timeout_ms, 10U);
@@ -211,8 +228,11 @@ TEST(ReferenceConfiguration, NamesEveryKey) {
                            "port[0].addresses",
                            "port[0].exception_interface",
                            "port[0].queues",
+                           "route[0].to",
+                           "route[0].via",
                            "listen.addresses",
                            "listen.port",
+                           "listen.loopback",
                            "clients.allow",
                            "clients.refuse",
                            "cache.memory_mb",
@@ -220,6 +240,7 @@ TEST(ReferenceConfiguration, NamesEveryKey) {
                            "cache.max_ttl",
                            "cache.max_negative_ttl",
                            "cache.failure_ttl",
+                           "upstream.sources",
                            "upstream.source_ports",
                            "upstream.try_timeout_ms",
                            "upstream.deadline_ms",
