@@ -19,7 +19,7 @@ using port::StartError;
 using port::StartFailure;
 
 constexpr unsigned kIdleSleepUs = 50;
-constexpr uint64_t kNeighbourRequestUs = 2'000'000;
+constexpr uint64_t kLinkLookUs = 100'000;  // some devices answer slowly: not in every round
 constexpr uint64_t kWatchUs = 1'000'000;
 constexpr uint64_t kDrainSlackUs = 500'000;
 
@@ -50,15 +50,11 @@ Expected<std::unique_ptr<Appliance>, StartError> Appliance::start(const config::
   if (auto eal = port::start_eal(config, program_name); !eal) return Unexpected(eal.error());
   std::unique_ptr<Appliance> appliance(new Appliance(config));
   using Step = Started (Appliance::*)();
-  constexpr Step kSteps[] = {&Appliance::bring_up_netdevs,
-                             &Appliance::make_nodes,
-                             &Appliance::set_up_exception_ports,
-                             &Appliance::reserve_source_ports,
-                             &Appliance::create_workers,
-                             &Appliance::start_stream,
-                             &Appliance::start_ports,
-                             &Appliance::start_metrics,
-                             &Appliance::launch};
+  constexpr Step kSteps[] = {&Appliance::bring_up_netdevs,       &Appliance::make_nodes,
+                             &Appliance::set_up_exception_ports, &Appliance::add_routes,
+                             &Appliance::reserve_source_ports,   &Appliance::create_workers,
+                             &Appliance::start_stream,           &Appliance::start_ports,
+                             &Appliance::start_metrics,          &Appliance::launch};
   for (const Step step : kSteps) {
     if (auto done = (appliance.get()->*step)(); !done) return Unexpected(done.error());
   }
@@ -101,6 +97,22 @@ Started Appliance::set_up_exception_ports() {
   return {};
 }
 
+Started Appliance::add_routes() {
+  for (const config::RouteConfig& route : config_.routes) {
+    std::vector<control::Gateway> gateways;
+    for (const IpAddress& via : route.via) {
+      const auto port = static_cast<unsigned>(*config::port_on_network_of(config_, via));
+      unsigned interface = 0;
+      for (const auto& node : nodes_)
+        interface = std::max(interface, node->exception_ifindex(port));
+      gateways.push_back({via, interface});
+    }
+    if (auto added = netlink_->add_route(route.to, gateways); !added)
+      return as_start_error(StartFailure::kOther, added.error());
+  }
+  return {};
+}
+
 Started Appliance::reserve_source_ports() {
   auto reserved = control::ReservedPorts::reserve(config_.upstream.first_source_port,
                                                   config_.upstream.last_source_port);
@@ -110,7 +122,12 @@ Started Appliance::reserve_source_ports() {
 }
 
 Started Appliance::create_workers() {
-  if (auto made = on_each(&DataNode::create_node); !made) return made;
+  auto network = control::KernelNetwork::open();
+  if (!network) return as_start_error(StartFailure::kOther, network.error());
+  network_ = std::move(*network);
+  for (const auto& node : nodes_) {
+    if (auto made = node->create_node(*network_); !made) return made;
+  }
   return on_each(&DataNode::create_workers);
 }
 
@@ -182,12 +199,19 @@ bool Appliance::carry_packets() {
 }
 
 void Appliance::housekeep(uint64_t now) {
-  bool changed = false;
-  for (const auto& node : nodes_) changed |= node->follow_routes();
-  if (changed) update_readiness();
-  if (now >= next_neighbour_request_us_) {
-    for (const auto& node : nodes_) node->request_neighbours();
-    next_neighbour_request_us_ = now + kNeighbourRequestUs;
+  const bool news = network_->poll(now);
+  const bool look_at_links = news || now >= next_link_look_us_;
+  if (look_at_links) {
+    for (const auto& node : nodes_) {
+      node->follow_links(*netlink_, network_->links());
+      node->follow_routes();
+    }
+    update_readiness();
+    next_link_look_us_ = now + kLinkLookUs;
+  }
+  if (now >= next_probe_us_) {
+    for (const auto& node : nodes_) node->probe_neighbours();
+    next_probe_us_ = now + control::kProbeIntervalUs;
   }
   if (now >= next_watch_us_) {
     // A worker that polled nothing in a whole second hangs.
@@ -241,6 +265,7 @@ Appliance::~Appliance() {
   for (const auto& node : nodes_) node->stop_workers();
   stream_.reset();
   nodes_.clear();
+  network_.reset();
   reserved_ports_.reset();
   port::stop_eal();
 }

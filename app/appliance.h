@@ -13,6 +13,7 @@
 #include "lib/base/expected.h"
 #include "lib/config/config.h"
 #include "lib/config/exit_code.h"
+#include "lib/control/kernel_network.h"
 #include "lib/control/netlink.h"
 #include "lib/control/reserved_ports.h"
 #include "lib/metrics/exporter.h"
@@ -42,6 +43,7 @@ class Appliance {
   Started bring_up_netdevs();
   Started make_nodes();
   Started set_up_exception_ports();
+  Started add_routes();
   Started reserve_source_ports();
   Started create_workers();
   Started start_stream();
@@ -61,6 +63,7 @@ class Appliance {
 
   const config::Config& config_;
   std::unique_ptr<control::Netlink> netlink_;
+  std::unique_ptr<control::KernelNetwork> network_;
   stats::ExceptionStats exception_stats_;  // of all nodes' exception ports
   std::vector<std::unique_ptr<DataNode>> nodes_;
   std::unique_ptr<control::ReservedPorts> reserved_ports_;
@@ -69,7 +72,8 @@ class Appliance {
   std::unique_ptr<metrics::Exporter> exporter_;
   bool draining_ = false;
 
-  uint64_t next_neighbour_request_us_ = 0;
+  uint64_t next_link_look_us_ = 0;
+  uint64_t next_probe_us_ = 0;
   uint64_t next_watch_us_ = 0;
   std::atomic<bool> ready_{false};   // read by the metrics listener
   std::atomic<bool> healthy_{true};  // read by the metrics listener

@@ -1,16 +1,20 @@
 #include "app/data_node.h"
 
+#include <net/if.h>
 #include <pthread.h>
 #include <rte_cycles.h>
+#include <rte_ethdev.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <string>
 #include <utility>
 
 #include "lib/control/interface_ipv6.h"
+#include "lib/control/interface_neighbours.h"
 #include "lib/port/eal.h"
 #include "lib/port/packet_pool.h"
 
@@ -27,6 +31,13 @@ Unexpected<StartError> as_start_error(StartFailure kind, const Error& error) {
 Unexpected<StartError> device_error(const config::PortConfig& port, const Error& error) {
   return port::start_failure(StartFailure::kDevice, "port " + port.name + ": device " +
                                                         port.device + ": " + error.message);
+}
+
+control::LinkState link_of(const port::Port& port, const control::LinkMonitor& links) {
+  if (!port.netdev().empty()) return links.state(if_nametoindex(port.netdev().c_str()));
+  rte_eth_link link{};
+  const bool up = rte_eth_link_get_nowait(port.ethdev_id(), &link) == 0 && link.link_status != 0;
+  return up ? control::LinkState::kUp : control::LinkState::kDown;
 }
 
 struct LaunchArgument {
@@ -75,6 +86,8 @@ Started DataNode::set_up_exception_ports(control::Netlink& netlink) {
     const auto index = netlink.link_index(tap);
     if (!index) return device_error(port, index.error());
     if (auto up = netlink.set_link_up(*index); !up) return device_error(port, up.error());
+    if (auto prepared = control::prepare_neighbours(tap); !prepared)
+      return device_error(port, prepared.error());
     const bool has_v6 = std::ranges::any_of(
         port.addresses, [](const IpPrefix& prefix) { return prefix.address.is_v6(); });
     if (has_v6) {
@@ -90,7 +103,13 @@ Started DataNode::set_up_exception_ports(control::Netlink& netlink) {
   return {};
 }
 
-Started DataNode::create_node() {
+unsigned DataNode::exception_ifindex(unsigned port) const {
+  const auto place = std::ranges::find(group_.ports, port);
+  if (place == group_.ports.end()) return 0;
+  return exception_ifindexes_[static_cast<size_t>(place - group_.ports.begin())];
+}
+
+Started DataNode::create_node(control::KernelNetwork& network) {
   worker::NodeOptions options;
   options.name = "node" + std::to_string(group_.numa_node);
   options.numa_node = group_.numa_node;
@@ -99,22 +118,22 @@ Started DataNode::create_node() {
   options.secret = HashSecret::random();
   options.pool = pool_;
   options.cache = config_.cache;
-  std::vector<PortSide> sides;
+  std::vector<control::PortSide> sides;
   for (size_t i = 0; i < ports_.size(); ++i) {
     options.ports.push_back({.ethdev_id = ports_[i].ethdev_id(),
                              .queues = {ports_[i].queues(), ports_[i].queues()},
                              .mac = ports_[i].mac()});
-    sides.push_back({ports_[i].mac(), exception_ifindexes_[i]});
+    sides.push_back({ports_[i].name(), exception_ifindexes_[i], config_.ports[i].addresses,
+                     control::LinkState::kUp});
   }
   auto node = worker::Node::create(std::move(options));
   if (!node) return as_start_error(StartFailure::kMemory, node.error());
   node_ = std::move(*node);
 
-  auto neighbours = control::NeighbourTable::open();
-  if (!neighbours) return as_start_error(StartFailure::kOther, neighbours.error());
-  routes_ = std::make_unique<Routes>(config_, std::move(sides), std::move(*neighbours));
+  routes_ = std::make_unique<control::UpstreamRoutes>(config_.upstream, std::move(sides), network);
+  links_.assign(ports_.size(), control::LinkState::kUp);
   bridge_ = std::make_unique<Bridge>(*node_, std::move(exception_ports_), exception_stats_);
-  node_->publish(routes_->make_snapshot());
+  publish_routes();
   return {};
 }
 
@@ -148,14 +167,33 @@ Started DataNode::launch() {
   return {};
 }
 
-bool DataNode::follow_routes() {
-  if (!routes_->poll()) return false;
-  node_->publish(routes_->make_snapshot());
-  return true;
+void DataNode::follow_links(control::Netlink& netlink, const control::LinkMonitor& links) {
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    const control::LinkState state = link_of(ports_[i], links);
+    if (state == links_[i]) continue;
+    links_[i] = state;
+    routes_->set_link(i, state);
+    const char* name = ports_[i].name().c_str();
+    std::fprintf(stderr, "port %s: link %s\n", name,
+                 state == control::LinkState::kUp ? "up" : "down");
+    if (auto set = netlink.set_carrier(exception_ifindexes_[i], state); !set)
+      std::fprintf(stderr, "port %s: %s\n", name, set.error().message.c_str());
+  }
 }
 
-void DataNode::request_neighbours() {
-  routes_->request_neighbours();
+void DataNode::follow_routes() {
+  if (routes_->refresh()) publish_routes();
+  for (const std::string& line : routes_->take_log()) std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+void DataNode::publish_routes() {
+  auto snapshot = std::make_unique<worker::Snapshot>(config_);
+  snapshot->routes = routes_->table();
+  node_->publish(std::move(snapshot));
+}
+
+void DataNode::probe_neighbours() {
+  routes_->probe();
   node_->reclaim_snapshots();
 }
 

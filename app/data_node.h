@@ -10,12 +10,13 @@
 #include <vector>
 
 #include "app/bridge.h"
-#include "app/routes.h"
 #include "lib/base/expected.h"
 #include "lib/config/config.h"
 #include "lib/config/placement.h"
 #include "lib/control/ingress_guard.h"
+#include "lib/control/kernel_network.h"
 #include "lib/control/netlink.h"
+#include "lib/control/upstream_routes.h"
 #include "lib/port/exception_port.h"
 #include "lib/port/port.h"
 #include "lib/port/start_error.h"
@@ -38,16 +39,18 @@ class DataNode {
 
   Started open_ports();
   Started set_up_exception_ports(control::Netlink& netlink);
-  Started create_node();
+  Started create_node(control::KernelNetwork& network);
   Started create_workers();
   Started start_ports();
   Started launch();
 
   // Housekeeping, from launch on. Whether there was anything to carry.
   bool carry_packets() { return bridge_->step(); }
-  // Takes in the kernel's news; true if the routes changed.
-  bool follow_routes();
-  void request_neighbours();
+  // Shows the state of the ports' links at the exception ports, where it has changed.
+  void follow_links(control::Netlink& netlink, const control::LinkMonitor& links);
+  // Decides by the kernel's news how upstreams are reached, and tells the workers.
+  void follow_routes();
+  void probe_neighbours();
   bool any_upstream_usable() const { return routes_->any_usable(); }
   // Whether every worker has polled since the last call.
   bool workers_moved();
@@ -58,9 +61,13 @@ class DataNode {
   const config::NodeGroup& group() const { return group_; }
   worker::Node& node() { return *node_; }
   const std::vector<port::Port>& ports() const { return ports_; }
+  // Where the kernel has the port with this place in the whole configuration; 0: not this node's.
+  unsigned exception_ifindex(unsigned port) const;
   Bridge& bridge() { return *bridge_; }
 
  private:
+  void publish_routes();
+
   const config::NodeGroup group_;
   const config::Config config_;  // as this node sees it
   rte_mempool* pool_ = nullptr;
@@ -68,9 +75,10 @@ class DataNode {
   std::vector<port::ExceptionPort> exception_ports_;  // until the bridge has them
   std::vector<control::IngressGuard> guards_;
   std::vector<unsigned> exception_ifindexes_;
+  std::vector<control::LinkState> links_;  // of the ports, as the exception ports show them
   std::unique_ptr<worker::Node> node_;
   std::vector<std::unique_ptr<worker::Worker>> workers_;
-  std::unique_ptr<Routes> routes_;
+  std::unique_ptr<control::UpstreamRoutes> routes_;
   std::unique_ptr<Bridge> bridge_;
   stats::ExceptionStats& exception_stats_;
   std::vector<uint64_t> polls_seen_;

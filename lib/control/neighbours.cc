@@ -5,8 +5,11 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+
+#include "lib/control/netlink_address.h"
 
 namespace wirecache::control {
 namespace {
@@ -34,13 +37,18 @@ int take_attribute(const nlattr* attribute, void* data) {
   return MNL_CB_OK;
 }
 
-std::optional<IpAddress> address_of(uint8_t family, const nlattr* attribute) {
-  if (attribute == nullptr) return std::nullopt;
-  const auto* bytes = static_cast<const uint8_t*>(mnl_attr_get_payload(attribute));
-  const size_t size = mnl_attr_get_payload_len(attribute);
-  if (family == AF_INET && size == 4) return IpAddress::v4(bytes);
-  if (family == AF_INET6 && size == 16) return IpAddress::v6(bytes);
-  return std::nullopt;
+struct alignas(nlmsghdr) RequestBuffer {
+  char bytes[128];
+};
+
+nlmsghdr* neighbour_request(RequestBuffer& buffer, unsigned ifindex, const IpAddress& address) {
+  nlmsghdr* message = mnl_nlmsg_put_header(buffer.bytes);
+  message->nlmsg_type = RTM_NEWNEIGH;
+  auto* body = static_cast<ndmsg*>(mnl_nlmsg_put_extra_header(message, sizeof(ndmsg)));
+  body->ndm_family = netlink_family(address);
+  body->ndm_ifindex = static_cast<int>(ifindex);
+  mnl_attr_put(message, NDA_DST, address.size(), address.bytes.data());
+  return message;
 }
 
 }  // namespace
@@ -90,25 +98,39 @@ bool NeighbourTable::apply(const nlmsghdr* message, Map& map) {
   if (removed || (body->ndm_state & kUsable) == 0 || !has_mac) return map.erase(key) > 0;
   const MacAddress mac =
       MacAddress::from(static_cast<const uint8_t*>(mnl_attr_get_payload(attributes.mac)));
-  const auto [entry, added] = map.try_emplace(key, mac);
-  if (!added && entry->second == mac) return false;
-  entry->second = mac;
-  return true;
+  const auto [entry, added] = map.try_emplace(key, Entry{mac, body->ndm_state});
+  const bool changed = added || entry->second.mac != mac;
+  entry->second = {mac, body->ndm_state};
+  return changed;
+}
+
+bool NeighbourTable::same_answers(const Map& a, const Map& b) {
+  return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
+    return x.first == y.first && x.second.mac == y.second.mac;
+  });
 }
 
 Expected<void> NeighbourTable::request(unsigned ifindex, const IpAddress& address) {
-  alignas(nlmsghdr) char buffer[128];
-  nlmsghdr* message = mnl_nlmsg_put_header(buffer);
-  message->nlmsg_type = RTM_NEWNEIGH;
+  RequestBuffer buffer;
+  nlmsghdr* message = neighbour_request(buffer, ifindex, address);
   message->nlmsg_flags = NLM_F_CREATE | NLM_F_REPLACE;
-  auto* body = static_cast<ndmsg*>(mnl_nlmsg_put_extra_header(message, sizeof(ndmsg)));
-  body->ndm_family = address.is_v6() ? AF_INET6 : AF_INET;
-  body->ndm_ifindex = static_cast<int>(ifindex);
+  auto* body = static_cast<ndmsg*>(mnl_nlmsg_get_payload(message));
   body->ndm_state = NUD_NONE;
   body->ndm_flags = NTF_USE;  // "I am about to send there": resolves or confirms as a packet would
-  mnl_attr_put(message, NDA_DST, address.size(), address.bytes.data());
   if (const int error = requests_.request(message); error != 0)
     return fail("cannot resolve " + address.to_string() + ": " + std::strerror(error));
+  return {};
+}
+
+Expected<void> NeighbourTable::probe(unsigned ifindex, const IpAddress& address) {
+  const auto entry = usable_.find({ifindex, address});
+  if (entry == usable_.end()) return request(ifindex, address);
+  if ((entry->second.state & (NUD_PERMANENT | NUD_NOARP)) != 0) return {};
+  RequestBuffer buffer;
+  nlmsghdr* message = neighbour_request(buffer, ifindex, address);
+  static_cast<ndmsg*>(mnl_nlmsg_get_payload(message))->ndm_state = NUD_PROBE;
+  // Refused where the kernel has dropped the entry or its MAC since its last event.
+  if (requests_.request(message) != 0) return request(ifindex, address);
   return {};
 }
 
@@ -120,13 +142,13 @@ bool NeighbourTable::poll() {
   if (!reload_due_) return changed;
   const Map before = usable_;
   if (reload() != 0) return changed;
-  return changed || before != usable_;
+  return changed || !same_answers(before, usable_);
 }
 
 std::optional<MacAddress> NeighbourTable::lookup(unsigned ifindex, const IpAddress& address) const {
   const auto entry = usable_.find({ifindex, address});
   if (entry == usable_.end()) return std::nullopt;
-  return entry->second;
+  return entry->second.mac;
 }
 
 }  // namespace wirecache::control

@@ -27,6 +27,12 @@ class NeighbourTable {
   // family.
   Expected<void> request(unsigned ifindex, const IpAddress& address);
 
+  // Has the kernel ask a neighbour that it knows whether it is still there, now, whenever it was
+  // heard last; one that does not answer is given up after as many tries as the interface's
+  // settings say (see prepare_neighbours()). A neighbour without a MAC: request(). A static one is
+  // left as it is.
+  Expected<void> probe(unsigned ifindex, const IpAddress& address);
+
   // Takes in all events that have arrived. True if the answer of any lookup() changed.
   bool poll();
 
@@ -35,12 +41,17 @@ class NeighbourTable {
 
  private:
   using Key = std::pair<unsigned, IpAddress>;
-  using Map = std::map<Key, MacAddress>;
+  struct Entry {
+    MacAddress mac;
+    uint16_t state = 0;  // NUD_*
+  };
+  using Map = std::map<Key, Entry>;
 
   NeighbourTable(NetlinkSocket events, NetlinkSocket requests)
       : events_(std::move(events)), requests_(std::move(requests)) {}
   int reload();
   static bool apply(const nlmsghdr* message, Map& map);
+  static bool same_answers(const Map& a, const Map& b);
 
   NetlinkSocket events_;
   NetlinkSocket requests_;

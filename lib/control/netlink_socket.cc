@@ -6,13 +6,14 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <vector>
 
 namespace wirecache::control {
 namespace {
 
 // The kernel fills dumps up to 32 KiB where the reader has room for it.
 constexpr size_t kBufferBytes = 32 * 1024;
+// Of one drain(): far more than a socket's buffer holds.
+constexpr int kMaxDatagrams = 10'000;
 
 // The kernel's verdict on our request: 0, an errno, or -1 where the message is none.
 int verdict(const nlmsghdr* message) {
@@ -25,6 +26,8 @@ int verdict(const nlmsghdr* message) {
 
 }  // namespace
 
+NetlinkSocket::NetlinkSocket(mnl_socket* socket) : socket_(socket), buffer_(kBufferBytes) {}
+
 Expected<NetlinkSocket> NetlinkSocket::open(unsigned groups) {
   mnl_socket* raw = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
   if (raw == nullptr) return fail(std::string("netlink socket: ") + std::strerror(errno));
@@ -35,8 +38,12 @@ Expected<NetlinkSocket> NetlinkSocket::open(unsigned groups) {
 }
 
 int NetlinkSocket::request(nlmsghdr* message) {
+  return query(message, [](const nlmsghdr*) {});
+}
+
+int NetlinkSocket::query(nlmsghdr* message, const std::function<void(const nlmsghdr*)>& each) {
   message->nlmsg_flags |= NLM_F_ACK;
-  return exchange(message, [](const nlmsghdr*) {});
+  return exchange(message, each);
 }
 
 int NetlinkSocket::dump(nlmsghdr* message, const std::function<void(const nlmsghdr*)>& each) {
@@ -48,16 +55,15 @@ int NetlinkSocket::exchange(nlmsghdr* message, const std::function<void(const nl
   message->nlmsg_flags |= NLM_F_REQUEST;
   message->nlmsg_seq = ++sequence_;
   if (mnl_socket_sendto(socket_.get(), message, message->nlmsg_len) < 0) return errno;
-  std::vector<char> buffer(kBufferBytes);
   bool interrupted = false;
   for (;;) {
-    const ssize_t received = mnl_socket_recvfrom(socket_.get(), buffer.data(), buffer.size());
+    const ssize_t received = mnl_socket_recvfrom(socket_.get(), buffer_.data(), buffer_.size());
     if (received < 0) {
       if (errno == EINTR) continue;
       return errno;
     }
     auto left = static_cast<int>(received);
-    for (auto* m = reinterpret_cast<nlmsghdr*>(buffer.data()); mnl_nlmsg_ok(m, left);
+    for (auto* m = reinterpret_cast<nlmsghdr*>(buffer_.data()); mnl_nlmsg_ok(m, left);
          m = mnl_nlmsg_next(m, &left)) {
       if (m->nlmsg_seq != sequence_) continue;
       if ((m->nlmsg_flags & NLM_F_DUMP_INTR) != 0) interrupted = true;
@@ -70,19 +76,22 @@ int NetlinkSocket::exchange(nlmsghdr* message, const std::function<void(const nl
 }
 
 int NetlinkSocket::drain(const std::function<void(const nlmsghdr*)>& each) {
-  std::vector<char> buffer(kBufferBytes);
-  for (;;) {
+  int lost = 0;
+  for (int i = 0; i < kMaxDatagrams; ++i) {
     const ssize_t received =
-        recv(mnl_socket_get_fd(socket_.get()), buffer.data(), buffer.size(), MSG_DONTWAIT);
+        recv(mnl_socket_get_fd(socket_.get()), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
     if (received < 0) {
-      if (errno == EINTR) continue;
-      return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : errno;
+      if (errno == EAGAIN || errno == EWOULDBLOCK) return lost;
+      if (errno == ENOBUFS) lost = ENOBUFS;
+      if (errno == ENOBUFS || errno == EINTR) continue;
+      return errno;
     }
     auto left = static_cast<int>(received);
-    for (auto* m = reinterpret_cast<nlmsghdr*>(buffer.data()); mnl_nlmsg_ok(m, left);
+    for (auto* m = reinterpret_cast<nlmsghdr*>(buffer_.data()); mnl_nlmsg_ok(m, left);
          m = mnl_nlmsg_next(m, &left))
       each(m);
   }
+  return ENOBUFS;  // without an end: what they come to is in a dump as well
 }
 
 }  // namespace wirecache::control

@@ -34,6 +34,21 @@ std::optional<PortRange> parse_range(std::string_view text) {
   return PortRange{*first, *last};
 }
 
+// "8080,9000-9010\n"
+Expected<std::vector<PortRange>> parse_list(const std::string& list) {
+  std::vector<PortRange> ranges;
+  std::string_view rest = list;
+  while (!rest.empty() && (rest.back() == '\n' || rest.back() == ' ')) rest.remove_suffix(1);
+  while (!rest.empty()) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    const auto range = parse_range(rest.substr(0, comma));
+    if (!range) return fail("not a list of ports: \"" + list + "\"");
+    ranges.push_back(*range);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return ranges;
+}
+
 std::string to_list(std::vector<PortRange> ranges) {
   std::sort(ranges.begin(), ranges.end(),
             [](const PortRange& a, const PortRange& b) { return a.first < b.first; });
@@ -53,6 +68,14 @@ std::string to_list(std::vector<PortRange> ranges) {
   return list;
 }
 
+std::optional<std::string> read_sysctl() {
+  std::ifstream file(kSysctl);
+  if (!file) return std::nullopt;
+  std::string list;
+  std::getline(file, list);
+  return list;
+}
+
 bool write_sysctl(const std::string& value) {
   std::ofstream file(kSysctl);
   file << value << '\n';
@@ -62,30 +85,39 @@ bool write_sysctl(const std::string& value) {
 }  // namespace
 
 Expected<std::string> merge_port_range(const std::string& list, uint16_t first, uint16_t last) {
-  std::vector<PortRange> ranges = {{first, last}};
-  std::string_view rest = list;
-  while (!rest.empty() && (rest.back() == '\n' || rest.back() == ' ')) rest.remove_suffix(1);
-  while (!rest.empty()) {
-    const size_t comma = std::min(rest.find(','), rest.size());
-    const auto range = parse_range(rest.substr(0, comma));
-    if (!range) return fail("not a list of ports: \"" + list + "\"");
-    ranges.push_back(*range);
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  auto ranges = parse_list(list);
+  if (!ranges) return Unexpected<Error>(ranges.error());
+  ranges->push_back({first, last});
+  return to_list(std::move(*ranges));
+}
+
+Expected<std::string> without_ports(const std::string& list, const std::string& others) {
+  auto left = parse_list(list);
+  if (!left) return Unexpected<Error>(left.error());
+  const auto taken = parse_list(others);
+  if (!taken) return Unexpected<Error>(taken.error());
+  for (const PortRange& out : *taken) {
+    std::vector<PortRange> rest;
+    for (const PortRange& range : *left) {
+      if (range.first < out.first)
+        rest.push_back({range.first, std::min(range.last, out.first - 1)});
+      if (range.last > out.last) rest.push_back({std::max(range.first, out.last + 1), range.last});
+    }
+    *left = std::move(rest);
   }
-  return to_list(std::move(ranges));
+  return to_list(std::move(*left));
 }
 
 Expected<ReservedPorts> ReservedPorts::reserve(uint16_t first, uint16_t last) {
-  ReservedPorts ports;
-  std::ifstream file(kSysctl);
-  if (!file) return fail(std::string("cannot read ") + kSysctl);
-  std::getline(file, ports.previous_);
-  auto merged = merge_port_range(ports.previous_, first, last);
+  const auto before = read_sysctl();
+  if (!before) return fail(std::string("cannot read ") + kSysctl);
+  const auto merged = merge_port_range(*before, first, last);
   if (!merged) return Unexpected<Error>(merged.error());
   if (!write_sysctl(*merged))
     return fail("cannot reserve UDP ports " + std::to_string(first) + "-" + std::to_string(last) +
                 ": " + kSysctl + " is not writable");
-  ports.active_ = true;
+  ReservedPorts ports;
+  if (const auto added = without_ports(*merged, *before)) ports.added_ = *added;
   return ports;
 }
 
@@ -96,8 +128,7 @@ ReservedPorts::ReservedPorts(ReservedPorts&& other) noexcept {
 ReservedPorts& ReservedPorts::operator=(ReservedPorts&& other) noexcept {
   if (this == &other) return *this;
   restore();
-  previous_ = std::move(other.previous_);
-  active_ = std::exchange(other.active_, false);
+  added_ = std::exchange(other.added_, {});
   return *this;
 }
 
@@ -105,9 +136,13 @@ ReservedPorts::~ReservedPorts() {
   restore();
 }
 
+// Others may have changed the list meanwhile.
 void ReservedPorts::restore() {
-  if (active_) write_sysctl(previous_);
-  active_ = false;
+  if (added_.empty()) return;
+  if (const auto now = read_sysctl()) {
+    if (const auto rest = without_ports(*now, added_)) write_sysctl(*rest);
+  }
+  added_.clear();
 }
 
 }  // namespace wirecache::control

@@ -2,8 +2,9 @@
 // (net.ipv4.ip_local_reserved_ports, which covers IPv6 too).
 //
 // Invariant: ports that were reserved before stay so. Thread: main only, while starting and
-// stopping. The previous value comes back when the object goes; after a crash the reservation
-// stays, which is harmless. The sysctl belongs to the network namespace of the caller.
+// stopping. When the object goes, what it added is taken back out of the list as it is then; after
+// a crash the reservation stays, which is harmless. The sysctl belongs to the network namespace of
+// the caller.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,9 @@ namespace wirecache::control {
 // ports is an error.
 Expected<std::string> merge_port_range(const std::string& list, uint16_t first, uint16_t last);
 
+// "8080,9000-10010" without those of `others`, another such list.
+Expected<std::string> without_ports(const std::string& list, const std::string& others);
+
 class ReservedPorts {
  public:
   static Expected<ReservedPorts> reserve(uint16_t first, uint16_t last);
@@ -28,8 +32,7 @@ class ReservedPorts {
   ReservedPorts() = default;
   void restore();
 
-  std::string previous_;
-  bool active_ = false;
+  std::string added_;  // what was not reserved before, as a list; empty: nothing to take back
 };
 
 }  // namespace wirecache::control

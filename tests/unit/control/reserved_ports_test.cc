@@ -47,6 +47,29 @@ TEST(ReservedPorts, ReservesAndRestores) {
   EXPECT_EQ(reserved_now(), "8080,9148");
 }
 
+TEST(WithoutPorts, TakesOutWhatIsThere) {
+  EXPECT_EQ(*without_ports("8080,9148,10000-32767", "10000-32767"), "8080,9148");
+  EXPECT_EQ(*without_ports("8080,10000-40000", "10000-32767"), "8080,32768-40000");
+  EXPECT_EQ(*without_ports("9000-40000", "10000-32767"), "9000-9999,32768-40000");
+  EXPECT_EQ(*without_ports("9000-9999,32768", "10000-32767"), "9000-9999,32768");
+  EXPECT_EQ(*without_ports("10000-10010", "10000-10004,10006"), "10005,10007-10010");
+  EXPECT_EQ(*without_ports("", "1"), "");
+  EXPECT_FALSE(without_ports("x", "1"));
+  EXPECT_FALSE(without_ports("1", "x"));
+}
+
+TEST(ReservedPorts, TakesBackOnlyWhatItAdded) {
+  WC_NEEDS_PRIVATE_NETWORK();
+  std::ofstream(kSysctl) << "8080,10100-10200\n";
+  {
+    auto ports = ReservedPorts::reserve(10000, 32767);
+    ASSERT_TRUE(ports) << ports.error().message;
+    // Another program reserves one more and gives one back.
+    std::ofstream(kSysctl) << "9148,10000-32767,40000\n";
+  }
+  EXPECT_EQ(reserved_now(), "9148,10100-10200,40000");
+}
+
 TEST(ReservedPorts, AnEmptyListComesBackEmpty) {
   WC_NEEDS_PRIVATE_NETWORK();
   std::ofstream(kSysctl) << "\n";
