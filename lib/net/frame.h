@@ -64,10 +64,10 @@ struct Frame {
 };
 
 // Judges one frame. `out` is whole with kUdp and with kBadSource, which is judged last; with any
-// other verdict only its MACs count, and those only where the frame has at least 14 bytes. Multicast and broadcast destinations are judged
-// before sources (ARP probes and DHCP come from unspecified addresses), headers before what they
-// carry: a packet of whatever protocol with a broken IP header is a drop. Source port 0 is the
-// caller's to judge.
+// other verdict only its MACs count, and those only where the frame has at least 14 bytes.
+// Multicast and broadcast destinations are judged before sources (ARP probes and DHCP come from
+// unspecified addresses), headers before what they carry: a packet of whatever protocol with a
+// broken IP header is a drop. Source port 0 is the caller's to judge.
 FrameVerdict parse_frame(Bytes frame, ChecksumHints hints, Frame& out);
 
 // Who makes a sent datagram's UDP checksum. The IPv4 header's is always made here.

@@ -57,11 +57,13 @@ Endpoint from_asio(const udp::endpoint& endpoint) {
 // Don't Fragment, whatever the kernel believes of the path: forged ICMP errors must not make it
 // fragment our replies, which are small enough for every path that DNS over UDP is for.
 asio::error_code never_fragment(udp::socket& socket, const IpAddress& address) {
-  const int mode = address.is_v6() ? IPV6_PMTUDISC_PROBE : IP_PMTUDISC_PROBE;
-  const int level = address.is_v6() ? IPPROTO_IPV6 : IPPROTO_IP;
-  const int option = address.is_v6() ? IPV6_MTU_DISCOVER : IP_MTU_DISCOVER;
-  if (setsockopt(socket.native_handle(), level, option, &mode, sizeof mode) == 0) return {};
-  return {errno, asio::system_category()};
+  constexpr int kV4 = IP_PMTUDISC_PROBE;
+  constexpr int kV6 = IPV6_PMTUDISC_PROBE;
+  const int fd = socket.native_handle();
+  const int done = address.is_v6()
+                       ? setsockopt(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &kV6, sizeof kV6)
+                       : setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &kV4, sizeof kV4);
+  return done == 0 ? asio::error_code() : asio::error_code(errno, asio::system_category());
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 #include "lib/stream/udp_service.h"
 
 #include <gtest/gtest.h>
-#include <netinet/ip.h>
+
+#include <iterator>
 
 #include "lib/worker/handover.h"
 #include "tests/support/rig.h"
@@ -15,6 +16,12 @@ using stats::StreamReplyDrop;
 using testing::Rig;
 using worker::Handover;
 using worker::HandoverKind;
+
+// A name and a help text for every enumerator.
+static_assert(std::size(stats::kStreamQueryDropNames) ==
+              stats::CounterArray<StreamQueryDrop>::kSize);
+static_assert(std::size(stats::kStreamReplyDropNames) ==
+              stats::CounterArray<StreamReplyDrop>::kSize);
 
 constexpr uint16_t kPort = 53;
 constexpr TscTime kNow{77};
