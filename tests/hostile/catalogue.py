@@ -12,10 +12,16 @@ SEED = "wirecache"
 
 
 def packets(setting, names=None):
-    """(family, what, frame) of all families, or of those named: the same ones every time."""
+    """(family, what, frame) of all families, or of those named: the same ones every time.
+
+    No frame comes twice in a family.
+    """
     for key in FAMILIES if names is None else names:
+        seen = set()
         for what, frame in FAMILIES[key](setting, random.Random(f"{SEED}/{key}")):
-            yield key, what, frame
+            if frame not in seen:
+                seen.add(frame)
+                yield key, what, frame
 
 
 def judged(setting, names=None):

@@ -120,7 +120,7 @@ def bit_flips(setting, rng):
 
 @family
 def mutated(setting, rng):
-    """One to eight bytes changed anywhere, or in the message alone; runs moved, cut out, doubled."""
+    """Bytes changed anywhere, or in the message alone; runs overwritten, cut out, doubled."""
     for what, datagram in all_baselines(setting):
         frame = datagram.frame()
         for i in range(260):

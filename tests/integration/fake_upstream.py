@@ -4,6 +4,7 @@ Names are `ANYTHING.BEHAVIOUR.fake.example`; BEHAVIOUR is one of BEHAVIOURS belo
 argument (`delay-200`, `ttl-1`). A questions get one address, all other types NODATA. Run as a
 program inside the clients' namespace; one JSON command a line on stdin, one JSON answer on stdout:
   {"do": "silent"} and {"do": "answer"}  switch all answers off and on
+  {"do": "nothing"}                      all names exist and have nothing, which nobody keeps
   {"do": "counts", "name": NAME}         how often the name was asked, and everything in sum
 """
 
@@ -76,6 +77,7 @@ class FakeUpstream:
         self.stranger = self._bind(stranger, 53)
         self.wrong_port = self._bind(addresses[0], 5353)
         self.silent = False
+        self.nothing = False
         self.total = 0
         self.by_name = {}
         self.later = []  # heap of (when, serial, socket, wire, client)
@@ -106,8 +108,9 @@ class FakeUpstream:
 
     def command(self, command):
         result = {}
-        if command["do"] in ("silent", "answer"):
+        if command["do"] in ("silent", "answer", "nothing"):
             self.silent = command["do"] == "silent"
+            self.nothing = command["do"] == "nothing"
         elif command["do"] == "counts":
             result = {"total": self.total, "name": self.by_name.get(command.get("name"), 0)}
         print(json.dumps(result), flush=True)
@@ -137,12 +140,19 @@ class FakeUpstream:
 
     def act(self, s, query):
         behaviour = BEHAVIOURS.get(query.behaviour, FakeUpstream.plain)
+        if self.nothing:
+            behaviour = FakeUpstream.have_nothing
         behaviour(self, s, query)
 
     # Behaviours, in the order of BEHAVIOURS.
 
     def plain(self, s, query):
         s.sendto(good_reply(query), query.client)
+
+    def have_nothing(self, s, query):
+        """NODATA without SOA (RFC 2308 §5)."""
+        header = struct.pack("!6H", query.id, 0x8180, 1, 0, 0, 0)
+        s.sendto(header + query.question, query.client)
 
     def be_silent(self, s, query):
         """Never answers."""

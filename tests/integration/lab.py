@@ -70,6 +70,9 @@ class FakeUpstream:
     def answer(self):
         self._command(do="answer")
 
+    def nothing(self):
+        self._command(do="nothing")
+
     def asked(self, name):
         return self._command(do="counts", name=name.rstrip(".").lower())["name"]
 
