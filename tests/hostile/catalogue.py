@@ -2,10 +2,10 @@
 
 import random
 
-from hostile import dns_families, families, frame_families, random_families
+from hostile import dns_families, families, frame_families, icmp_families, random_families
 from hostile.oracle import judge
 
-MODULES = (families, frame_families, dns_families, random_families)
+MODULES = (families, frame_families, icmp_families, dns_families, random_families)
 FAMILIES = {f.__name__: f for module in MODULES for f in vars(module).values()
             if getattr(f, "is_family", False)}
 SEED = "wirecache"

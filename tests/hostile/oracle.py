@@ -12,6 +12,7 @@ Another kind of packet for the kernel or for us is one more line in `_judge_ipv4
 import struct
 
 from hostile.dns_oracle import judge_message
+from hostile.icmp_oracle import PROTOCOL_ICMP, PROTOCOL_ICMPV6, is_about_our_query
 from hostile.verdict import PUNT, drop
 from hostile.wire import ETHER_IPV4, ETHER_IPV6, ETHER_VLAN, PROTOCOL_UDP, sum_words
 
@@ -72,9 +73,11 @@ def _judge_ipv4(frame, packet, setting):
     source, destination = packet[12:16], packet[16:20]
     if is_group_v4(destination) or fragment & (MORE_FRAGMENTS | OFFSET_BITS):
         return [PUNT]
+    payload = packet[4 * (packet[0] & 15):total]
     if protocol != PROTOCOL_UDP:
-        return [PUNT]
-    return Segment(frame, packet[4 * (packet[0] & 15):total], source, destination).judge(setting)
+        return _judge_icmp(frame, payload if protocol == PROTOCOL_ICMP else b"",
+                           (source, destination), setting)
+    return Segment(frame, payload, source, destination).judge(setting)
 
 
 def _judge_ipv6(frame, packet, setting):
@@ -89,10 +92,21 @@ def _judge_ipv6(frame, packet, setting):
     if faults:
         return _faults(*faults)
     source, destination = packet[8:24], packet[24:40]
-    if destination[0] == 0xFF or next_header != PROTOCOL_UDP:
+    if destination[0] == 0xFF:
         return [PUNT]
     segment = packet[IPV6_BYTES:IPV6_BYTES + length]
+    if next_header != PROTOCOL_UDP:
+        return _judge_icmp(frame, segment if next_header == PROTOCOL_ICMPV6 else b"",
+                           (source, destination), setting)
     return Segment(frame, segment, source, destination).judge(setting)
+
+
+def _judge_icmp(frame, message, addresses, setting):
+    """The kernel's, but what tells of an upstream query: nobody waits for one here."""
+    untagged = struct.unpack_from("!H", frame, 12)[0] in (ETHER_IPV4, ETHER_IPV6)
+    if untagged and is_about_our_query(message, *addresses, setting):
+        return _faults("upstream_unmatched")
+    return [PUNT]
 
 
 def is_group_v4(address):

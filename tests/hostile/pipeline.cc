@@ -1,7 +1,6 @@
 #include "tests/hostile/pipeline.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <string_view>
 
@@ -40,11 +39,6 @@ const stats::Counter* counter_of(const WorkerStats& stats, std::string_view labe
   return outcome == std::size(stats::kOutcomeNames)
              ? nullptr
              : &stats.outcomes[static_cast<stats::Outcome>(outcome)];
-}
-
-Wire bytes_of(rte_mbuf* mbuf) {
-  const auto* data = rte_pktmbuf_mtod(mbuf, const uint8_t*);
-  return {data, data + rte_pktmbuf_data_len(mbuf)};
 }
 
 }  // namespace
@@ -86,15 +80,7 @@ void Pipeline::collect(Output& out, std::vector<Sent>& asked) {
       asked.push_back(std::move(sent));
     }
   }
-  worker::Node& node = rig_.node();
-  for (unsigned id = 0; id < node.workers(); ++id) {
-    std::array<rte_mbuf*, 32> mbufs;
-    unsigned count = 0;
-    while ((count = node.rings().pop(id, node.main_lcore(), mbufs.data(), mbufs.size())) != 0) {
-      for (unsigned i = 0; i < count; ++i) out.punted.push_back(bytes_of(mbufs[i]));
-      rte_pktmbuf_free_bulk(mbufs.data(), count);
-    }
-  }
+  for (Wire& frame : rig_.punted()) out.punted.push_back(std::move(frame));
 }
 
 std::vector<uint64_t> Pipeline::counts() const {

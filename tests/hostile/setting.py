@@ -55,7 +55,7 @@ class Setting:
 RIG = Setting(
     port_mac=mac("02:00:00:00:01:00"),
     listen=(packed("10.0.0.1"), packed("fd00::1")),
-    upstream_sources=(packed("10.0.0.1"),),
+    upstream_sources=(packed("10.0.0.1"), packed("fd00::1")),
     client_v4=packed("10.0.0.9"),
     client_v6=packed("fd00::9"),
 )
