@@ -26,7 +26,7 @@ namespace wirecache::control {
 
 // What routing needs of an open port.
 struct PortSide {
-  std::string name;  // for the log
+  std::string name;                // for the log
   unsigned exception_ifindex = 0;  // where the kernel has the port's routes and neighbours
   std::vector<IpPrefix> addresses;
   LinkState link = LinkState::kUp;
