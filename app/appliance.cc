@@ -146,18 +146,37 @@ Started Appliance::start_ports() {
   return on_each(&DataNode::start_ports);
 }
 
+metrics::Sources Appliance::metrics_sources() {
+  std::vector<worker::Node*> nodes;
+  for (const auto& node : nodes_) nodes.push_back(&node->node());
+  platform_ = std::make_unique<metrics::PlatformStats>(nodes);
+  metrics::Sources sources;
+  for (unsigned i = 0; i < nodes_.size(); ++i) {
+    DataNode& node = *nodes_[i];
+    metrics::NodeSource& source = sources.nodes.emplace_back();
+    source.label = std::to_string(node.group().numa_node);
+    for (const port::Port& port : node.ports()) source.ports.push_back(port.name());
+    const std::vector<unsigned>& workers = node.group().workers;
+    for (unsigned id = 0; id < workers.size(); ++id)
+      sources.workers.push_back(
+          {&node.node().stats(id), workers[id], i, config_.cores.workers[workers[id]]});
+  }
+  for (const config::UpstreamServer& server : config_.upstream.servers)
+    sources.servers.push_back(metrics::server_label(server.address, server.port));
+  sources.max_waiting = config_.upstream.max_waiting;
+  sources.max_pending = config_.upstream.max_pending;
+  sources.exception = &exception_stats_;
+  sources.stream = &stream_stats_;
+  sources.platform = &platform_->nodes();
+  return sources;
+}
+
 Started Appliance::start_metrics() {
   if (config_.metrics.address.empty()) return {};
   metrics::Exporter::Options options;
   options.address = config_.metrics.address;
   options.port = config_.metrics.port;
-  options.workers.resize(config_.cores.workers.size());
-  for (const auto& node : nodes_) {
-    const std::vector<unsigned>& places = node->group().workers;
-    for (unsigned id = 0; id < places.size(); ++id)
-      options.workers[places[id]] = &node->node().stats(id);
-  }
-  options.exception = &exception_stats_;
+  options.sources = metrics_sources();
   options.ready = [this] { return ready_.load(std::memory_order_relaxed); };
   options.healthy = [this] { return healthy_.load(std::memory_order_relaxed); };
   auto exporter = metrics::Exporter::start(options);
@@ -218,8 +237,15 @@ void Appliance::housekeep(uint64_t now) {
     bool all_moving = true;
     for (const auto& node : nodes_) all_moving &= node->workers_moved();
     healthy_.store(all_moving, std::memory_order_relaxed);
+    sample_platform();
     next_watch_us_ = now + kWatchUs;
   }
+}
+
+void Appliance::sample_platform() {
+  if (platform_ == nullptr) return;
+  for (size_t i = 0; i < nodes_.size(); ++i) platform_->note_routes(i, nodes_[i]->routes());
+  platform_->sample();
 }
 
 void Appliance::update_readiness() {
@@ -262,6 +288,7 @@ void Appliance::drain() {
 // EAL goes last: everything else holds memory of it.
 Appliance::~Appliance() {
   exporter_.reset();
+  platform_.reset();
   for (const auto& node : nodes_) node->stop_workers();
   stream_.reset();
   nodes_.clear();

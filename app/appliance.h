@@ -17,6 +17,7 @@
 #include "lib/control/netlink.h"
 #include "lib/control/reserved_ports.h"
 #include "lib/metrics/exporter.h"
+#include "lib/metrics/platform_stats.h"
 #include "lib/port/start_error.h"
 #include "lib/stats/stream_stats.h"
 #include "lib/stream/udp_service.h"
@@ -49,12 +50,14 @@ class Appliance {
   Started start_stream();
   Started start_ports();
   Started start_metrics();
+  metrics::Sources metrics_sources();
   Started launch();
 
   // One step on every node, until one fails.
   Started on_each(Started (DataNode::*step)());
   bool carry_packets();
   void housekeep(uint64_t now_us);
+  void sample_platform();
   void update_readiness();
   void set_phase(worker::Phase phase);
   void drain();
@@ -69,6 +72,7 @@ class Appliance {
   std::unique_ptr<control::ReservedPorts> reserved_ports_;
   stats::StreamStats stream_stats_;
   std::unique_ptr<stream::UdpService> stream_;
+  std::unique_ptr<metrics::PlatformStats> platform_;  // null: no exporter
   std::unique_ptr<metrics::Exporter> exporter_;
   bool draining_ = false;
 

@@ -213,7 +213,7 @@ bool DataNode::settled() const {
   for (unsigned id = 0; id < node_->workers(); ++id) {
     const stats::WorkerStats& stats = node_->stats(id);
     if (stats.waiting.value() != 0) return false;
-    queries += stats.client_queries.value();
+    queries += stats.client_queries();
     done += stats.query_drops.sum();
     for (const stats::Counter& responses : stats.responses) done += responses.value();
   }

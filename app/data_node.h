@@ -51,6 +51,7 @@ class DataNode {
   // Decides by the kernel's news how upstreams are reached, and tells the workers.
   void follow_routes();
   void probe_neighbours();
+  const upstream::RouteTable& routes() const { return routes_->table(); }
   bool any_upstream_usable() const { return routes_->any_usable(); }
   // Whether every worker has polled since the last call.
   bool workers_moved();

@@ -66,8 +66,7 @@ std::string cannot_listen(const Exporter::Options& options, std::string_view why
 
 class Exporter::Service {
  public:
-  explicit Service(Options options)
-      : options_(std::move(options)), stats_(options_.workers, options_.exception) {}
+  explicit Service(Options options) : options_(std::move(options)), stats_(options_.sources) {}
 
   // libmicrohttpd's access handler. It is called once with the headers, then with each part of a
   // body, then once at the end, which is where the answer is due.

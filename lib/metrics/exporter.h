@@ -16,10 +16,9 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "lib/base/expected.h"
-#include "lib/stats/worker_stats.h"
+#include "lib/metrics/sources.h"
 
 struct MHD_Daemon;
 
@@ -28,12 +27,11 @@ namespace wirecache::metrics {
 class Exporter {
  public:
   struct Options {
-    std::string address = "127.0.0.1";                 // IPv4 or IPv6 in text, without brackets
-    uint16_t port = 9353;                              // 0: the kernel chooses, see port()
-    std::vector<const stats::WorkerStats*> workers;    // label worker="0", "1", ... in this order
-    const stats::ExceptionStats* exception = nullptr;  // null: its series are left out
-    std::function<bool()> healthy;                     // the process does its work; empty: always
-    std::function<bool()> ready;                       // queries may be sent to it; empty: always
+    std::string address = "127.0.0.1";  // IPv4 or IPv6 in text, without brackets
+    uint16_t port = 9353;               // 0: the kernel chooses, see port()
+    Sources sources;
+    std::function<bool()> healthy;  // the process does its work; empty: always
+    std::function<bool()> ready;    // queries may be sent to it; empty: always
   };
 
   // Listens and serves from when it returns. Error: one line, "metrics: cannot listen on

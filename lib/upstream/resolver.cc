@@ -107,7 +107,7 @@ Resolver::TryStatus Resolver::start_try(Pending& pending, size_t server, const R
   }
   pending.try_started = now;
   if (!filed) {
-    stats_->upstream[stats::Upstream::kUnreachable].add();
+    stats_->servers[server].events[stats::Upstream::kUnreachable].add();
     table_->start_try_timer(pending);
     return TryStatus::kHold;
   }
@@ -134,13 +134,13 @@ void Resolver::note_answer(Pending& pending, Verdict verdict, dns::Rcode rcode) 
   health_[pending.server] = ServerHealth{};
   if (verdict == Verdict::kAnswered) return;
   note_failure(pending, rcode);
-  stats_->upstream[stats::Upstream::kFailure].add();
+  count(pending, stats::Upstream::kFailure);
 }
 
 void Resolver::note_unreachable(Pending& pending, TscTime now) {
   health_[pending.server].down_until = TscTime{now.ticks + down_ticks_};
   note_failure(pending, dns::Rcode::kServFail);
-  stats_->upstream[stats::Upstream::kIcmpUnreachable].add();
+  count(pending, stats::Upstream::kIcmpUnreachable);
 }
 
 void Resolver::note_failure(Pending& pending, dns::Rcode rcode) {
@@ -152,7 +152,7 @@ void Resolver::note_failure(Pending& pending, dns::Rcode rcode) {
 Pending* Resolver::next_expired(TscTime now) {
   Pending* pending = table_->oldest();
   if (pending == nullptr || now.ticks - pending->started.ticks < deadline_ticks_) return nullptr;
-  if (pending->source_port != 0) stats_->upstream[stats::Upstream::kTimeout].add();
+  if (pending->source_port != 0) count(*pending, stats::Upstream::kTimeout);
   return pending;
 }
 
@@ -160,7 +160,7 @@ Pending* Resolver::next_timed_out(TscTime now) {
   Pending* pending = table_->oldest_try();
   if (pending == nullptr || now.ticks - pending->try_started.ticks < try_ticks_) return nullptr;
   if (pending->source_port != 0) {
-    stats_->upstream[stats::Upstream::kTimeout].add();
+    count(*pending, stats::Upstream::kTimeout);
     ServerHealth& health = health_[pending->server];
     if (++health.timeouts_in_a_row >= kTimeoutsUntilDown)
       health.down_until = TscTime{now.ticks + down_ticks_};

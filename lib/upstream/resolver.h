@@ -108,6 +108,10 @@ class Resolver {
   size_t choose_server(const Pending& pending, const RouteTable& routes, TscTime now) const;
   bool tries_left(const Pending& pending, const RouteTable& routes) const;
   void note_failure(Pending& pending, dns::Rcode rcode);
+  // An event of the server that is asked.
+  void count(const Pending& pending, stats::Upstream event) {
+    stats_->servers[pending.server].events[event].add();
+  }
   TryStatus start_try(Pending& pending, size_t server, const RouteTable& routes, TscTime now);
 
   std::unique_ptr<PendingTable> table_;

@@ -20,8 +20,10 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/expected.h"
+#include "lib/config/config.h"
 #include "lib/dns/query.h"
 #include "lib/net/frame.h"
+#include "lib/stats/worker_stats.h"
 
 namespace wirecache::worker {
 
@@ -35,10 +37,13 @@ enum class HandoverKind : uint8_t {
   kTransmit,     // a whole frame to send: port_index and tag are set
 };
 
-// What a frame to be sent is, for the counters: a response's rcode, or one of these.
+// What a frame to be sent is, for the counters: a response's rcode, a query to the upstream server
+// in this place, or the kernel's own.
 using TransmitTag = uint8_t;
-inline constexpr TransmitTag kTagUpstreamQuery = 0xf0;
-inline constexpr TransmitTag kTagFromKernel = 0xf1;
+inline constexpr TransmitTag kTagUpstreamQuery = 0xc0;  // of server 0, and so on
+inline constexpr TransmitTag kTagFromKernel = 0xff;
+static_assert(kTagUpstreamQuery >= stats::kRcodes);
+static_assert(kTagUpstreamQuery + config::kMaxServers <= kTagFromKernel);
 
 struct Handover {
   HandoverKind kind;
@@ -103,10 +108,10 @@ class HandoverRings {
  private:
   explicit HandoverRings(unsigned lcores)
       : lcores_(lcores), rings_(lcores * lcores), urgent_(lcores - 1) {}
-  static rte_ring* make_ring(const std::string& name, unsigned slots, int numa_node);
   rte_ring* ring(unsigned from, unsigned to) { return rings_[from * lcores_ + to]; }
 
   unsigned lcores_;
+  uint8_t* memory_ = nullptr;      // of all rings: 64 workers have more than DPDK has memzones
   std::vector<rte_ring*> rings_;   // nullptr from an lcore to itself
   std::vector<rte_ring*> urgent_;  // by worker, to main
 };

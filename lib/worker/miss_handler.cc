@@ -119,7 +119,7 @@ void MissHandler::act(Pending& pending, Resolver::TryStatus status, rte_mbuf* re
 
 void MissHandler::transmit_query(const Pending& pending, rte_mbuf* mbuf) {
   if (mbuf == nullptr) {  // the try's timer runs: it will be sent again
-    stats_.upstream[stats::Upstream::kUnreachable].add();
+    stats_.servers[pending.server].events[stats::Upstream::kUnreachable].add();
     return;
   }
   --sends_left_;
@@ -137,7 +137,7 @@ void MissHandler::transmit_query(const Pending& pending, rte_mbuf* mbuf) {
                           static_cast<size_t>(mbuf->buf_len - mbuf->data_off - offset));
   const size_t bytes = write_query(pending, snapshot_->edns.udp_size, room);
   transmitter_.send_datagram(mbuf, headers, static_cast<uint16_t>(bytes), route.port_index,
-                             kTagUpstreamQuery);
+                             tag_of_query_to(pending.server));
 }
 
 // Queries go out untagged: an answer with a tag comes from another network. By which port it comes
@@ -179,7 +179,6 @@ void MissHandler::unreachable(Packet& packet) {
   Pending* pending = waiting_for(packet);
   rte_pktmbuf_free(packet.mbuf);
   if (pending == nullptr) return;
-  stats_.icmp_taken.add();
   resolver_->note_unreachable(*pending, now_);
   act(*pending, resolver_->next_try(*pending, snapshot_->routes, now_), nullptr);
 }
@@ -198,10 +197,9 @@ void MissHandler::take_answer(Pending& pending, const upstream::JudgedAnswer& ju
     take_usable(pending, message);
     return;
   }
-  stats_.upstream_answers_taken.add();
-  stats_.upstream[stats::Upstream::kAnswerTaken].add();
+  count_answer(pending);
   if (judged.kind == AnswerKind::kTruncated) {
-    stats_.upstream[stats::Upstream::kTruncated].add();
+    stats_.servers[pending.server].events[stats::Upstream::kTruncated].add();
     resolver_->note_answer(pending, Resolver::Verdict::kAnswered, judged.rcode);
     failures_.forget(pending.hash);
     finish(pending, {nullptr, judged.rcode, dns::kFlagTc}, Pace::kAsRoundAllows);
@@ -210,6 +208,12 @@ void MissHandler::take_answer(Pending& pending, const upstream::JudgedAnswer& ju
   } else {
     server_failed(pending, judged.rcode);
   }
+}
+
+void MissHandler::count_answer(const Pending& pending) {
+  stats::ServerStats& server = stats_.servers[pending.server];
+  server.events[stats::Upstream::kAnswerTaken].add();
+  server.latency.record(node_.clock().ns_between(pending.try_started, now_));
 }
 
 void MissHandler::take_usable(Pending& pending, Bytes message) {
@@ -226,8 +230,7 @@ void MissHandler::take_usable(Pending& pending, Bytes message) {
     stats_.drops[stats::Drop::kUpstreamMalformed].add();
     return;
   }
-  stats_.upstream_answers_taken.add();
-  stats_.upstream[stats::Upstream::kAnswerTaken].add();
+  count_answer(pending);
   if (encoded.status == EncodeStatus::kReferral || encoded.status == EncodeStatus::kTooLarge) {
     server_failed(pending, dns::Rcode::kServFail);
     return;

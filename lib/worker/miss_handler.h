@@ -58,6 +58,7 @@ class MissHandler {
   upstream::Pending* waiting_for(const Packet& packet);
   bool came_from_server(const upstream::Pending& pending, const Packet& packet) const;
   void take_answer(upstream::Pending& pending, const upstream::JudgedAnswer& judged, Bytes message);
+  void count_answer(const upstream::Pending& pending);
   void take_usable(upstream::Pending& pending, Bytes message);
   void server_failed(upstream::Pending& pending, dns::Rcode rcode);
   void fail(upstream::Pending& pending, dns::Rcode rcode);

@@ -67,9 +67,10 @@ void Transmitter::relay(rte_mbuf* mbuf, uint8_t port_index, TransmitTag tag) {
   handover.tag = tag;
   if (!node_.rings().push(worker_, node_.plan().relay[worker_][port_index], mbuf)) {
     rte_pktmbuf_free(mbuf);
-    count_dropped(tag);
+    count_dropped(port_index, tag);
   } else if (port_index == node_.stream_port()) {
-    count_sent(tag);  // a worker that relays counts itself; the stream service counts on its own
+    count_sent(port_index,
+               tag);  // a worker that relays counts itself; the stream service counts on its own
   }
 }
 
@@ -96,31 +97,34 @@ void Transmitter::flush_port(size_t port_index) {
   const auto queue = static_cast<uint16_t>(node_.plan().transmit[worker_][port_index]);
   const uint16_t sent =
       rte_eth_tx_burst(node_.ports()[port_index].ethdev_id, queue, batch.mbufs.data(), batch.count);
-  for (uint16_t i = 0; i < sent; ++i) count_sent(batch.tags[i]);
+  const auto index = static_cast<uint8_t>(port_index);
+  for (uint16_t i = 0; i < sent; ++i) count_sent(index, batch.tags[i]);
   for (uint16_t i = sent; i < batch.count; ++i) {
     rte_pktmbuf_free(batch.mbufs[i]);
-    count_dropped(batch.tags[i]);
+    count_dropped(index, batch.tags[i]);
   }
   batch.count = 0;
 }
 
-void Transmitter::count_sent(TransmitTag tag) {
+void Transmitter::count_sent(uint8_t port_index, TransmitTag tag) {
+  stats_.ports[port_index].sent.add();
   if (tag < stats::kRcodes) {
     stats_.responses[tag].add();
-  } else if (tag == kTagUpstreamQuery) {
-    stats_.upstream[stats::Upstream::kQuerySent].add();
-  } else {
+  } else if (tag == kTagFromKernel) {
     stats_.kernel_packets_sent.add();
+  } else {
+    stats_.servers[tag - kTagUpstreamQuery].events[stats::Upstream::kQuerySent].add();
   }
 }
 
-void Transmitter::count_dropped(TransmitTag tag) {
+void Transmitter::count_dropped(uint8_t port_index, TransmitTag tag) {
+  stats_.ports[port_index].send_dropped.add();
   if (tag < stats::kRcodes) {
     stats_.query_drops[stats::QueryDrop::kTxFull].add();
-  } else if (tag == kTagUpstreamQuery) {
-    stats_.upstream[stats::Upstream::kUnreachable].add();
-  } else {
+  } else if (tag == kTagFromKernel) {
     stats_.kernel_packets_dropped.add();
+  } else {
+    stats_.servers[tag - kTagUpstreamQuery].events[stats::Upstream::kUnreachable].add();
   }
 }
 

@@ -50,8 +50,8 @@ class Transmitter {
 
   void flush_port(size_t port_index);
   void relay(rte_mbuf* mbuf, uint8_t port_index, TransmitTag tag);
-  void count_sent(TransmitTag tag);
-  void count_dropped(TransmitTag tag);
+  void count_sent(uint8_t port_index, TransmitTag tag);
+  void count_dropped(uint8_t port_index, TransmitTag tag);
 
   Node& node_;
   unsigned worker_;
@@ -61,6 +61,9 @@ class Transmitter {
 
 inline TransmitTag tag_of(dns::Rcode rcode) {
   return static_cast<TransmitTag>(rcode);
+}
+inline TransmitTag tag_of_query_to(uint8_t server) {
+  return static_cast<TransmitTag>(kTagUpstreamQuery + server);
 }
 
 }  // namespace wirecache::worker

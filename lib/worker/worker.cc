@@ -13,6 +13,7 @@ namespace wirecache::worker {
 
 using dns::QueryStatus;
 using stats::Drop;
+using stats::Malformed;
 using stats::Outcome;
 
 Expected<std::unique_ptr<Worker>> Worker::create(Node& node, const WorkerOptions& options) {
@@ -93,7 +94,7 @@ bool Worker::receive(QueueRef queue) {
   const PortRef& port = node_.ports()[queue.port_index];
   const uint16_t count = rte_eth_rx_burst(port.ethdev_id, queue.queue, mbufs.data(), port.burst);
   if (count == 0) return false;
-  stats_.received.add(count);
+  stats_.ports[queue.port_index].received.add(count);
   begin_burst();
   classify_burst(mbufs.data(), count, queue.port_index);
   parse_burst();
@@ -221,8 +222,10 @@ void Worker::answer_burst() {
 // Messages that must not be answered (an answer could loop).
 bool Worker::drop_if_silent(Packet& packet, QueryStatus status) {
   if (status == QueryStatus::kDropShort) {
+    stats_.malformed[Malformed::kShort].add();
     drop(packet, Drop::kShortMessage);
   } else if (status == QueryStatus::kDropResponse) {
+    stats_.malformed[Malformed::kResponse].add();
     drop(packet, Drop::kUnwantedResponse);
   } else {
     return false;
@@ -241,7 +244,9 @@ bool Worker::admit(Packet& packet) {
     drop(packet, Drop::kClientRefused);
     return false;
   }
-  stats_.client_queries.add();
+  const bool v6 = packet.frame.source.is_v6();
+  stats_.count_query(packet.port_index, v6 ? stats::Family::kIpv6 : stats::Family::kIpv4,
+                     packet.query.qtype);
   if (!allowed) refuse(packet);
   return allowed;
 }
@@ -249,13 +254,9 @@ bool Worker::admit(Packet& packet) {
 void Worker::answer_unlooked(Packet& packet, QueryStatus status) {
   switch (status) {
     case QueryStatus::kNotImp:
-      stats_.outcomes[Outcome::kMalformed].add();
-      reply_empty(packet, dns::Rcode::kNotImp);
-      return;
+      return answer_malformed(packet, Malformed::kNotImp, dns::Rcode::kNotImp);
     case QueryStatus::kBadVers:
-      stats_.outcomes[Outcome::kMalformed].add();
-      reply_empty(packet, dns::Rcode::kBadVers);
-      return;
+      return answer_malformed(packet, Malformed::kBadVers, dns::Rcode::kBadVers);
     case QueryStatus::kAny: {
       stats_.outcomes[Outcome::kLocal].add();
       const size_t bytes =
@@ -264,15 +265,27 @@ void Worker::answer_unlooked(Packet& packet, QueryStatus status) {
       return;
     }
     case QueryStatus::kRefusedClass:
+      return refuse_kind(packet, Malformed::kClass);
     case QueryStatus::kRefusedType:
+      return refuse_kind(packet, Malformed::kMetaType);
     case QueryStatus::kChaos:
+      return refuse_kind(packet, Malformed::kChaos);
     case QueryStatus::kSigned:
-      refuse(packet);
-      return;
+      return refuse_kind(packet, Malformed::kSigned);
     default:
-      stats_.outcomes[Outcome::kMalformed].add();
-      reply_empty(packet, dns::Rcode::kFormErr);
+      return answer_malformed(packet, Malformed::kFormErr, dns::Rcode::kFormErr);
   }
+}
+
+void Worker::answer_malformed(Packet& packet, Malformed kind, dns::Rcode rcode) {
+  stats_.malformed[kind].add();
+  stats_.outcomes[Outcome::kMalformed].add();
+  reply_empty(packet, rcode);
+}
+
+void Worker::refuse_kind(Packet& packet, Malformed kind) {
+  stats_.malformed[kind].add();
+  refuse(packet);
 }
 
 void Worker::refuse(Packet& packet) {
@@ -302,7 +315,10 @@ void Worker::hand_miss(Packet& packet) {
     misses_.miss(packet);
     return;
   }
-  if (hand(packet, HandoverKind::kMiss, owner)) return;
+  if (hand(packet, HandoverKind::kMiss, owner)) {
+    stats_.handed_to_owner.add();
+    return;
+  }
   stats_.outcomes[Outcome::kOverload].add();
   reply_empty(packet, dns::Rcode::kServFail);
 }
@@ -335,7 +351,7 @@ void Worker::punt(Packet& packet) {
   handover.kind = HandoverKind::kPunt;
   handover.port_index = packet.port_index;
   if (node_.rings().push(id_, node_.main_lcore(), packet.mbuf)) {
-    stats_.punted.add();
+    stats_.ports[packet.port_index].punted.add();
   } else {
     drop(packet, Drop::kPuntRingFull);
   }
@@ -346,8 +362,8 @@ void Worker::punt_urgent(Packet& packet) {
   handover.kind = HandoverKind::kPunt;
   handover.port_index = packet.port_index;
   if (!node_.rings().push_urgent(id_, packet.mbuf)) return drop(packet, Drop::kPuntRingFull);
-  stats_.punted.add();
-  stats_.punted_urgent.add();
+  stats_.ports[packet.port_index].punted.add();
+  stats_.urgent_punts.add();
 }
 
 void Worker::drop(Packet& packet, Drop reason) {

@@ -75,6 +75,8 @@ class Worker {
   bool admit(Packet& packet);
   bool drop_if_silent(Packet& packet, dns::QueryStatus status);
   void answer_unlooked(Packet& packet, dns::QueryStatus status);
+  void answer_malformed(Packet& packet, stats::Malformed kind, dns::Rcode rcode);
+  void refuse_kind(Packet& packet, stats::Malformed kind);
   void refuse(Packet& packet);
   void reply_empty(Packet& packet, dns::Rcode rcode);
   void answer_hit(Packet& packet);

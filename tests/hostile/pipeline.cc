@@ -29,7 +29,7 @@ size_t place_of(std::string_view label, const stats::Name (&names)[kSize]) {
 // The counter that a label of verdict.py names; nullptr: none.
 const stats::Counter* counter_of(const WorkerStats& stats, std::string_view label) {
   constexpr std::string_view kDrop = "drop ";
-  if (label == "punt") return &stats.punted;
+  if (label == "punt") return &stats.ports[0].punted;
   if (label.starts_with(kDrop)) {
     const size_t drop = place_of(label.substr(kDrop.size()), stats::kDropNames);
     return drop == std::size(stats::kDropNames) ? nullptr

@@ -355,10 +355,10 @@ std::string Rig::accounting() const {
            waiting = 0, outcomes = 0;
   for (unsigned id = 0; id < options_.workers; ++id) {
     const stats::WorkerStats& stats = node_->stats(id);
-    received += stats.received.value() + stats.from_stream.value();
-    icmp += stats.icmp_taken.value();
-    queries += stats.client_queries.value();
-    taken += stats.upstream_answers_taken.value();
+    received += stats.received() + stats.from_stream.value();
+    icmp += stats.icmp_taken();
+    queries += stats.client_queries();
+    taken += stats.upstream_answers_taken();
     dropped += stats.drops.sum();
     punted += stats.punted.value();
     query_drops += stats.query_drops.sum();

@@ -104,6 +104,7 @@ class Rig {
   void set_servers_usable(bool usable);
 
   uint64_t sum(const stats::Counter stats::WorkerStats::*counter) const;
+  uint64_t sum(uint64_t (stats::WorkerStats::*sum_of_worker)() const) const;
   uint64_t outcome(stats::Outcome outcome) const;
   uint64_t drops(stats::Drop drop) const;
   uint64_t upstream(stats::Upstream event) const;

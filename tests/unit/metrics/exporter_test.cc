@@ -22,7 +22,8 @@ class ExporterTest : public testing::Test {
     Exporter::Options options;
     options.address = "127.0.0.1";
     options.port = 0;
-    options.workers = {&workers_[0], &workers_[1]};
+    options.sources.nodes = {{"0", {"p0"}}};
+    options.sources.workers = {{&workers_[0], 0, 0, 1}, {&workers_[1], 1, 0, 2}};
     options.healthy = [this] { return healthy_.load(); };
     options.ready = [this] { return ready_.load(); };
     return options;
@@ -75,16 +76,17 @@ TEST_F(ExporterTest, Readyz) {
 
 TEST_F(ExporterTest, MetricsAreReadAtTheScrape) {
   start();
-  workers_[1].received.add(7);
+  workers_[1].ports[0].received.add(7);
   const std::string response = get("/metrics");
   EXPECT_TRUE(starts_with(response, "HTTP/1.1 200 ")) << response;
   EXPECT_NE(response.find("\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"),
             std::string::npos);
-  EXPECT_NE(response.find("\nwirecache_packets_received_total{worker=\"1\"} 7\n"),
+  EXPECT_NE(response.find("\nwirecache_packets_received_total{worker=\"1\",port=\"p0\"} 7\n"),
             std::string::npos);
-  workers_[1].received.add(1);
-  EXPECT_NE(get("/metrics").find("\nwirecache_packets_received_total{worker=\"1\"} 8\n"),
-            std::string::npos);
+  workers_[1].ports[0].received.add(1);
+  EXPECT_NE(
+      get("/metrics").find("\nwirecache_packets_received_total{worker=\"1\",port=\"p0\"} 8\n"),
+      std::string::npos);
 }
 
 TEST_F(ExporterTest, QueryStringIsIgnored) {
@@ -195,7 +197,7 @@ TEST_F(ExporterTest, ScrapesWhileCountersMove) {
   std::atomic<bool> stop{false};
   std::thread worker([&] {
     while (!stop) {
-      workers_[0].received.add();
+      workers_[0].ports[0].received.add();
       workers_[0].hit_latency.record(300);
     }
   });

@@ -15,6 +15,8 @@ namespace {
 static_assert(std::size(kDropNames) == CounterArray<Drop>::kSize);
 static_assert(std::size(kQueryDropNames) == CounterArray<QueryDrop>::kSize);
 static_assert(std::size(kOutcomeNames) == CounterArray<Outcome>::kSize);
+static_assert(std::size(kMalformedNames) == CounterArray<Malformed>::kSize);
+static_assert(std::size(kFamilyNames) == CounterArray<Family>::kSize);
 static_assert(std::size(kUpstreamNames) == CounterArray<Upstream>::kSize);
 static_assert(std::size(kCacheNames) == CounterArray<Cache>::kSize);
 
@@ -38,8 +40,9 @@ TEST_P(NameLists, LabelsAreUniqueSnakeCaseWithHelp) {
   }
 }
 
-constexpr std::span<const Name> kNameLists[] = {kDropNames, kQueryDropNames, kOutcomeNames,
-                                                kUpstreamNames, kCacheNames};
+constexpr std::span<const Name> kNameLists[] = {kDropNames,      kQueryDropNames, kOutcomeNames,
+                                                kMalformedNames, kFamilyNames,    kUpstreamNames,
+                                                kCacheNames};
 
 INSTANTIATE_TEST_SUITE_P(All, NameLists, testing::ValuesIn(kNameLists));
 
@@ -47,70 +50,52 @@ TEST(NameArrays, StandInTheOrderOfTheirEnumerators) {
   EXPECT_EQ(kDropNames[static_cast<size_t>(Drop::kShortFrame)].label, "short_frame");
   EXPECT_EQ(kDropNames[static_cast<size_t>(Drop::kStopping)].label, "stopping");
   EXPECT_EQ(kOutcomeNames[static_cast<size_t>(Outcome::kOverload)].label, "overload");
+  EXPECT_EQ(kMalformedNames[static_cast<size_t>(Malformed::kSigned)].label, "signed");
+  EXPECT_EQ(kFamilyNames[static_cast<size_t>(Family::kIpv6)].label, "ipv6");
   EXPECT_EQ(kUpstreamNames[static_cast<size_t>(Upstream::kGaveUp)].label, "gave_up");
   EXPECT_EQ(kCacheNames[static_cast<size_t>(Cache::kRejected)].label, "rejected");
 }
 
-TEST(Counter, AddsAndSets) {
-  Counter counter;
-  EXPECT_EQ(counter.value(), 0u);
-  counter.add();
-  counter.add(41);
-  EXPECT_EQ(counter.value(), 42u);
-  counter.set(7);
-  EXPECT_EQ(counter.value(), 7u);
+TEST(WorkerStats, QueryCountsOnItsPortByFamilyAndType) {
+  WorkerStats stats;
+  stats.count_query(0, Family::kIpv4, 1);
+  stats.count_query(0, Family::kIpv6, 28);
+  stats.count_query(15, Family::kIpv6, 28);
+  stats.count_query(16, Family::kIpv4, 0);  // by the stream service of a node with 16 ports
+  EXPECT_EQ(stats.ports[0].queries[Family::kIpv4].value(), 1u);
+  EXPECT_EQ(stats.ports[0].queries[Family::kIpv6].value(), 1u);
+  EXPECT_EQ(stats.ports[15].queries[Family::kIpv6].value(), 1u);
+  EXPECT_EQ(stats.ports[16].queries[Family::kIpv4].value(), 1u);
+  EXPECT_EQ(stats.query_types[QueryType::kA].value(), 1u);
+  EXPECT_EQ(stats.query_types[QueryType::kAaaa].value(), 2u);
+  EXPECT_EQ(stats.query_types[QueryType::kOther].value(), 1u);
+  EXPECT_EQ(stats.client_queries(), 4u);
+  EXPECT_EQ(stats.query_types.sum(), 4u);
 }
 
-TEST(CounterArray, SumsItsCounters) {
-  CounterArray<Outcome> outcomes;
-  outcomes[Outcome::kHit].add(3);
-  outcomes[Outcome::kOverload].add(4);
-  EXPECT_EQ(outcomes[Outcome::kHit].value(), 3u);
-  EXPECT_EQ(outcomes[Outcome::kMiss].value(), 0u);
-  EXPECT_EQ(outcomes.sum(), 7u);
+TEST(WorkerStats, SumsOverPortsAndServers) {
+  WorkerStats stats;
+  stats.ports[0].received.add(5);
+  stats.ports[15].received.add(6);
+  stats.ports[1].punted.add(7);
+  stats.ports[2].punted.add(8);
+  stats.ports[0].sent.add(9);
+  stats.ports[16].sent.add(10);
+  EXPECT_EQ(stats.received(), 11u);
+  EXPECT_EQ(stats.punted(), 15u);
+  EXPECT_EQ(stats.packets_sent(), 19u);
+  stats.servers[0].events[Upstream::kAnswerTaken].add(1);
+  stats.servers[31].events[Upstream::kAnswerTaken].add(2);
+  stats.servers[3].events[Upstream::kIcmpUnreachable].add(4);
+  stats.upstream[Upstream::kUnreachable].add(8);
+  stats.servers[3].events[Upstream::kUnreachable].add(16);
+  EXPECT_EQ(stats.upstream_answers_taken(), 3u);
+  EXPECT_EQ(stats.icmp_taken(), 4u);
+  EXPECT_EQ(stats.upstream_total(Upstream::kUnreachable), 24u);
 }
 
-// The one bucket that a single value goes to.
-size_t bucket_of(uint64_t ns) {
-  Histogram histogram;
-  histogram.record(ns);
-  size_t found = Histogram::kBuckets;
-  for (size_t i = 0; i < Histogram::kBuckets; ++i) {
-    if (histogram.bucket(i) == 0) continue;
-    EXPECT_EQ(found, Histogram::kBuckets) << ns << " ns counted twice";
-    EXPECT_EQ(histogram.bucket(i), 1u);
-    found = i;
-  }
-  return found;
-}
-
-TEST(Histogram, BucketBordersBelongToTheLowerBucket) {
-  EXPECT_EQ(bucket_of(0), 0u);
-  EXPECT_EQ(bucket_of(1), 0u);
-  EXPECT_EQ(bucket_of(2), 1u);
-  EXPECT_EQ(bucket_of(3), 2u);
-  for (size_t i = 2; i < Histogram::kBuckets - 1; ++i) {
-    const uint64_t border = uint64_t{1} << i;
-    EXPECT_EQ(bucket_of(border), i);
-    EXPECT_EQ(bucket_of(border - 1), i) << "2^" << i;
-    EXPECT_EQ(bucket_of(border + 1), i + 1) << "2^" << i;
-  }
-}
-
-TEST(Histogram, LastBucketTakesAllAbove17Seconds) {
-  EXPECT_EQ(bucket_of(uint64_t{1} << 34), 34u);
-  EXPECT_EQ(bucket_of((uint64_t{1} << 34) + 1), 35u);
-  EXPECT_EQ(bucket_of(uint64_t{1} << 40), 35u);
-  EXPECT_EQ(bucket_of(~uint64_t{0}), 35u);
-}
-
-TEST(Histogram, CountsManyEqualValuesAtOnce) {
-  Histogram histogram;
-  histogram.record(100, 32);
-  histogram.record(128);
-  EXPECT_EQ(histogram.bucket(7), 33u);
-  EXPECT_EQ(histogram.sum_ns(), 3328u);
-}
+// What a worker's counters may take of memory; most of it is the servers' histograms.
+static_assert(sizeof(WorkerStats) <= 16384);
 
 }  // namespace
 }  // namespace wirecache::stats

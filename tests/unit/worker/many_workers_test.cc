@@ -110,7 +110,7 @@ TEST(ManyWorkersSpread, HitsAreAnsweredByTheOwners) {
     const stats::WorkerStats& stats = rig.node().stats(id);
     EXPECT_EQ(stats.outcomes[stats::Outcome::kHit].value(), stats.cache_entries.value());
     EXPECT_GT(stats.cache_entries.value(), 20u);
-    EXPECT_EQ(stats.received.value() != 0, id == 0);
+    EXPECT_EQ(stats.received() != 0, id == 0);
   }
   EXPECT_EQ(rig.outcome(stats::Outcome::kHit), 200u);
   EXPECT_EQ(rig.accounting(), "");

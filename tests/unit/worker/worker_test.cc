@@ -321,7 +321,7 @@ TEST_F(WorkerTest, AddressResolutionPassesAFullPuntRing) {
   rig.inject_frame(broadcast(0x0806));
   rig.inject_frame(solicitation);
   rig.poll();
-  EXPECT_EQ(rig.sum(&stats::WorkerStats::punted_urgent), 2u);
+  EXPECT_EQ(rig.sum(&stats::WorkerStats::urgent_punts), 2u);
   const std::vector<Wire> punted = rig.punted();
   ASSERT_GE(punted.size(), 2u);
   EXPECT_EQ(punted[0], broadcast(0x0806));
