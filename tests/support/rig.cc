@@ -360,7 +360,7 @@ std::string Rig::accounting() const {
     queries += stats.client_queries();
     taken += stats.upstream_answers_taken();
     dropped += stats.drops.sum();
-    punted += stats.punted.value();
+    punted += stats.punted();
     query_drops += stats.query_drops.sum();
     waiting += stats.waiting.value();
     outcomes += stats.outcomes.sum();
