@@ -136,6 +136,7 @@ void check_upstream(const CheckContext& context) {
 void check_config(const CheckContext& context) {
   check_cores(context);
   check_ports(context);
+  check_drivers(context);
   check_addresses(context);
   // What follows builds on cores and addresses: it would complain about their mistakes again.
   if (context.problems->any()) return;

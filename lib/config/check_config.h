@@ -33,6 +33,7 @@ void check_config(const CheckContext& context);
 // Its parts.
 void check_cores(const CheckContext& context);
 void check_ports(const CheckContext& context);
+void check_drivers(const CheckContext& context);
 void check_addresses(const CheckContext& context);
 void check_routes(const CheckContext& context);
 void check_sources(const CheckContext& context);

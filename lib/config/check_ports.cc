@@ -1,9 +1,11 @@
 // The part of check_config.h that is about ports and their addresses.
 #include <algorithm>
-#include <array>
 #include <string_view>
+#include <utility>
 
 #include "lib/config/check_config.h"
+#include "lib/config/read_file.h"
+#include "lib/config/words.h"
 
 namespace wirecache::config {
 namespace {
@@ -68,6 +70,15 @@ std::string device_identity(std::string_view device) {
   return matches(name, "xx:xx.x") ? "0000:" + name : name;
 }
 
+void check_descriptors(const CheckContext& context, size_t index) {
+  const PortConfig& port = context.config.ports[index];
+  for (const auto& [key, count] : {std::pair{"rx_descriptors", port.rx_descriptors},
+                                   std::pair{"tx_descriptors", port.tx_descriptors}}) {
+    const auto wrong = count ? descriptor_problem(*count) : std::nullopt;
+    if (wrong) context.problem(path_of(index, key), quoted_key(key) + " in [[port]] " + *wrong);
+  }
+}
+
 void check_port_itself(const CheckContext& context, size_t index) {
   const PortConfig& port = context.config.ports[index];
   if (!is_port_name(port.name))
@@ -83,6 +94,7 @@ void check_port_itself(const CheckContext& context, size_t index) {
     context.problem(path_of(index, "exception_interface"),
                     "exception_interface " + quoted(port.exception_interface) +
                         " must be 1 to 15 bytes without space, '/' and ':'");
+  check_descriptors(context, index);
   if (port.addresses.empty())
     context.problem(path_of(index, "addresses"),
                     "port " + quoted(port.name) + " needs at least one address");
@@ -166,6 +178,13 @@ void check_ports(const CheckContext& context) {
     check_port_itself(context, i);
     for (size_t j = 0; j < i; ++j) check_port_against(context, i, j);
   }
+}
+
+void check_drivers(const CheckContext& context) {
+  const std::string& directory = context.config.drivers.profiles;
+  if (directory.empty()) return;
+  if (const auto wrong = directory_problem(directory))
+    context.problem("drivers.profiles", "profiles " + quoted(directory) + " " + *wrong);
 }
 
 void check_addresses(const CheckContext& context) {

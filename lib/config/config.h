@@ -14,6 +14,7 @@
 
 #include "lib/base/expected.h"
 #include "lib/base/ip_address.h"
+#include "lib/config/driver_profile.h"
 
 namespace wirecache::config {
 
@@ -56,7 +57,8 @@ struct PortConfig {
 
 // Driver profiles (drivers-config/) are part of the program.
 struct DriversConfig {
-  std::string profiles;  // a directory whose *.toml replace those of the same name; "": none
+  // A directory whose *.toml replace those of the same name or add to them; "": none.
+  std::string profiles;
 };
 
 // A route that the kernel gets through the exception ports while the program runs.
@@ -116,6 +118,7 @@ struct Config {
   EalConfig eal;
   std::vector<PortConfig> ports;
   DriversConfig drivers;
+  DriverProfiles driver_profiles = DriverProfiles::built_in();  // with those of `drivers`
   std::vector<RouteConfig> routes;
   ListenConfig listen;
   ClientsConfig clients;

@@ -26,11 +26,34 @@ std::string cores_line(const CoresConfig& cores) {
          (cores.oversubscribe ? ", oversubscribed\n" : "\n");
 }
 
+// Only what the configuration sets itself: the rest is the driver profile's.
+std::string overrides_text(const PortConfig& port) {
+  std::string text;
+  const auto add_number = [&](const char* name, const auto& number) {
+    if (number) text += std::string(", ") + name + " " + std::to_string(*number);
+  };
+  const auto add_words = [&](const char* name, const auto& words) {
+    if (!words) return;
+    text += std::string(", ") + name + " " +
+            (words->empty() ? "none" : joined(*words, [](const std::string& w) { return w; }));
+  };
+  if (port.spread != Spread::kAuto)
+    text += port.spread == Spread::kOn ? ", spread in software" : ", not spread in software";
+  add_number("NUMA node", port.numa_node);
+  add_number("RX descriptors", port.rx_descriptors);
+  add_number("TX descriptors", port.tx_descriptors);
+  add_number("burst", port.burst);
+  add_words("RSS", port.rss);
+  add_words("offloads", port.offloads);
+  return text;
+}
+
 std::string port_line(const PortConfig& port) {
   return "port " + port.name + ": " + port.device + ", addresses " +
          joined(port.addresses, [](const IpPrefix& prefix) { return prefix.to_string(); }) +
          ", exception interface " + port.exception_interface + ", queues " +
-         (port.queues == 0 ? "as many as workers" : std::to_string(port.queues)) + "\n";
+         (port.queues == 0 ? "as many as workers" : std::to_string(port.queues)) +
+         overrides_text(port) + "\n";
 }
 
 std::string route_line(const RouteConfig& route) {

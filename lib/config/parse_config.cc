@@ -1,14 +1,13 @@
 #include "lib/config/parse_config.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <cstring>
-#include <memory>
 #include <optional>
+#include <utility>
 
 #include "lib/config/check_config.h"
+#include "lib/config/read_file.h"
+#include "lib/config/read_port.h"
 #include "lib/config/toml_reader.h"
 
 namespace wirecache::config {
@@ -25,7 +24,6 @@ constexpr IntegerRange kTtlRange{0, kMaxTtlSec};
 constexpr IntegerRange kTimeoutRange{10, 10000};
 // An IPv6 packet of 1500 bytes less its own header and UDP's.
 constexpr int64_t kMaxUnfragmentedBytes = 1500 - 40 - 8;
-constexpr size_t kMaxFileBytes = 1 << 20;
 
 std::optional<uint16_t> parse_port(std::string_view text) {
   uint16_t port = 0;
@@ -52,15 +50,6 @@ Problem add_address(const std::string& text, std::vector<IpAddress>* target) {
 Problem add_network(const std::string& text, std::vector<IpPrefix>* target) {
   const auto prefix = IpPrefix::parse(text);
   if (!prefix) return "is not a network like \"10.0.0.0/8\" or \"fd00::/8\"";
-  target->push_back(*prefix);
-  return std::nullopt;
-}
-
-// The length says which upstreams are neighbours, so it is never left to a default.
-Problem add_port_address(const std::string& text, std::vector<IpPrefix>* target) {
-  const auto prefix = IpPrefix::parse(text);
-  if (!prefix || text.find('/') == std::string::npos)
-    return "is not an address with a prefix length like \"10.53.0.1/24\"";
   target->push_back(*prefix);
   return std::nullopt;
 }
@@ -118,20 +107,6 @@ void read_eal(TableReader& table, EalConfig* eal) {
       {"auto", HugePages::kAuto}, {"on", HugePages::kOn}, {"off", HugePages::kOff}};
   table.word("huge_pages", words, &eal->huge_pages);
   table.strings("extra", &eal->extra);
-}
-
-void read_port(TableReader& table, std::vector<PortConfig>* ports) {
-  PortConfig port;
-  table.require("name");
-  table.string("name", &port.name);
-  table.require("device");
-  table.string("device", &port.device);
-  table.texts("addresses",
-              [&](const auto& text) { return add_port_address(text, &port.addresses); });
-  port.exception_interface = "wc-" + port.name;
-  table.string("exception_interface", &port.exception_interface);
-  table.integer("queues", {0, kMaxWorkers}, &port.queues);
-  ports->push_back(std::move(port));
 }
 
 void read_route(TableReader& table, std::vector<RouteConfig>* routes) {
@@ -200,6 +175,7 @@ void read_document(TableReader& root, Config* config) {
   root.table("eal", [&](TableReader& table) { read_eal(table, &config->eal); });
   root.tables("port", [&](TableReader& table) { read_port(table, &config->ports); });
   root.tables("route", [&](TableReader& table) { read_route(table, &config->routes); });
+  root.table("drivers", [&](TableReader& table) { read_drivers(table, &config->drivers); });
   root.table("listen", [&](TableReader& table) { read_listen(table, &config->listen); });
   root.table("clients", [&](TableReader& table) { read_clients(table, &config->clients); });
   root.table("cache", [&](TableReader& table) { read_cache(table, &config->cache); });
@@ -227,15 +203,13 @@ void listen_everywhere(Config* config) {
         config->listen.addresses.push_back(prefix.address);
 }
 
-Expected<std::string> read_file(const std::string& path) {
-  const auto cannot_read = [&] { return fail(path + ": cannot read: " + std::strerror(errno)); };
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
-  if (!file) return cannot_read();
-  std::string text(kMaxFileBytes + 1, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (std::ferror(file.get()) != 0) return cannot_read();
-  if (text.size() > kMaxFileBytes) return fail(path + ": cannot read: larger than 1 MiB");
-  return text;
+// After check_drivers(): what is wrong now is wrong in one of the directory's files.
+Expected<void> take_profiles(Config* config) {
+  if (config->drivers.profiles.empty()) return {};
+  auto profiles = DriverProfiles::with_directory(config->drivers.profiles);
+  if (!profiles) return Unexpected<Error>(profiles.error());
+  config->driver_profiles = std::move(*profiles);
+  return {};
 }
 
 }  // namespace
@@ -253,6 +227,7 @@ Expected<Config> parse_config_for(const Machine& machine, std::string_view text,
   if (config.listen.addresses.empty()) listen_everywhere(&config);
   check_config({config, machine, SourceLines(*document), &problems});
   if (problems.any()) return Unexpected<Error>(problems.first());
+  if (auto taken = take_profiles(&config); !taken) return Unexpected<Error>(taken.error());
   return config;
 }
 

@@ -177,7 +177,8 @@ void TableReader::tables(std::string_view key, const ReadTable& read) {
 }
 
 void TableReader::require(std::string_view key) {
-  if (!has(key)) problems_->add(table_.line, title_ + " needs '" + std::string(key) + "'");
+  const std::string title = title_.empty() ? "the file" : title_;
+  if (!has(key)) problems_->add(table_.line, title + " needs '" + std::string(key) + "'");
 }
 
 void TableReader::finish() {

@@ -47,6 +47,10 @@ class TableReader {
     if (const auto number = find_integer(key, range)) *target = static_cast<Integer>(*number);
   }
   template <std::unsigned_integral Integer>
+  void integer(std::string_view key, IntegerRange range, std::optional<Integer>* target) {
+    if (const auto number = find_integer(key, range)) *target = static_cast<Integer>(*number);
+  }
+  template <std::unsigned_integral Integer>
   void integers(std::string_view key, IntegerRange range, std::vector<Integer>* target) {
     for (const int64_t number : find_integers(key, range))
       target->push_back(static_cast<Integer>(number));

@@ -25,6 +25,7 @@ LINT_CHECKS = (  # name, command
     ("format", ["/usr/bin/python3", "-B", f"{LINT}/check_format.py"]),
     ("layers", ["/usr/bin/python3", "-B", f"{LINT}/check_layers.py"]),
     ("style", ["/usr/bin/python3", "-B", f"{LINT}/check_style.py"]),
+    ("profiles", ["/usr/bin/python3", "-B", f"{LINT}/check_profiles.py"]),
     ("headers", ["/usr/bin/python3", "-B", f"{LINT}/check_headers.py"]),
     ("shell", ["/bin/bash", f"{LINT}/check_shell"]),
     ("python", ["/usr/bin/python3", "-B", f"{LINT}/check_python.py"]),

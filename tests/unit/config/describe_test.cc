@@ -29,13 +29,17 @@ TEST(Describe, WhatIsNotTheDefault) {
       "upstream.sources = [\"fd53::2\"]\n"
       "[[port]]\nname = \"p1\"\ndevice = \"0000:3b:00.0\"\naddresses = [\"fd53::1/64\", "
       "\"fd53::2/64\"]\n"
-      "queues = 2\n"
+      "queues = 2\nspread = \"on\"\nnuma_node = 1\nrx_descriptors = 512\ntx_descriptors = 256\n"
+      "burst = 16\nrss = []\noffloads = [\"tx-fast-free\", \"rx-udp-checksum\"]\n"
       "[[route]]\nto = \"::/0\"\nvia = [\"fd53::fe\", \"fd53::fd\"]\n"
       "[[upstream.server]]\naddress = \"2001:db8::2\"\nport = 5353\ntrust_ad = true\n");
   ASSERT_TRUE(config) << config.error().message;
   const std::string text = describe(*config);
   for (const char* part :
-       {"workers 1 1, yield when idle, oversubscribed\n", "interface wc-p1, queues 2\n",
+       {"workers 1 1, yield when idle, oversubscribed\n",
+        "interface wc-p1, queues 2, spread in software, NUMA node 1, "
+        "RX descriptors 512, TX descriptors 256, burst 16, RSS none, offloads "
+        "tx-fast-free rx-udp-checksum\n",
         "clients: 10.0.0.0/8, others dropped\n", "listen: fd53::1, port 53\n",
         "route: ::/0 via fd53::fe fd53::fd\n",
         "upstream: [2001:db8::2]:5353 (AD trusted), from fd53::2 ports", "metrics: off\n"})

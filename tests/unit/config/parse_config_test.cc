@@ -34,6 +34,8 @@ void expect_defaults(const Config& c) {
   ASSERT_EQ(c.ports.size(), 1U);
   EXPECT_EQ(c.ports[0].exception_interface, "wc-p0");
   EXPECT_EQ(c.ports[0].queues, 0U);
+  EXPECT_EQ(c.ports[0].spread, Spread::kAuto);
+  EXPECT_EQ(c.drivers.profiles, "");
   EXPECT_EQ(texts(c.listen.addresses), (Texts{"10.53.0.1", "fd53::1"}));
   EXPECT_EQ(c.listen.port, 53);
   EXPECT_TRUE(c.listen.loopback);
@@ -228,8 +230,16 @@ TEST(ReferenceConfiguration, NamesEveryKey) {
                            "port[0].addresses",
                            "port[0].exception_interface",
                            "port[0].queues",
+                           "port[0].spread",
+                           "port[0].numa_node",
+                           "port[0].rx_descriptors",
+                           "port[0].tx_descriptors",
+                           "port[0].burst",
+                           "port[0].rss",
+                           "port[0].offloads",
                            "route[0].to",
                            "route[0].via",
+                           "drivers.profiles",
                            "listen.addresses",
                            "listen.port",
                            "listen.loopback",

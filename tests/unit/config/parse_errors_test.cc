@@ -33,10 +33,9 @@ TEST(UnknownKeys, WithNothingNearNameThemAll) {
   EXPECT_EQ(tail_error("[edns]\ncolour = 1\n"),
             "w.toml:15: unknown key 'colour' in [edns]: known here are 'udp_size', "
             "'max_reply_bytes'");
-  EXPECT_EQ(
-      tail_error("[zzzzzz]\n"),
-      "w.toml:14: unknown table [zzzzzz]: known here are [cores], [eal], [[port]], [[route]], "
-      "[listen], [clients], [cache], [upstream], [edns], [metrics]");
+  EXPECT_EQ(tail_error("[zzzzzz]\n"),
+            "w.toml:14: unknown table [zzzzzz]: known here are [cores], [eal], [[port]], "
+            "[[route]], [drivers], [listen], [clients], [cache], [upstream], [edns], [metrics]");
 }
 
 TEST(UnknownKeys, StayOnOneLine) {
