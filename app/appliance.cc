@@ -7,10 +7,12 @@
 #include <cstdio>
 #include <utility>
 
+#include "app/start_log.h"
 #include "lib/config/describe.h"
 #include "lib/config/placement.h"
 #include "lib/port/devargs.h"
 #include "lib/port/eal.h"
+#include "lib/port/topology.h"
 
 namespace wirecache::app {
 namespace {
@@ -19,7 +21,8 @@ using port::StartError;
 using port::StartFailure;
 
 constexpr unsigned kIdleSleepUs = 50;
-constexpr uint64_t kLinkLookUs = 100'000;  // some devices answer slowly: not in every round
+// Some devices answer slowly: not in every round. A bond sends its LACP within 100 ms.
+constexpr uint64_t kLinkLookUs = 50'000;
 constexpr uint64_t kWatchUs = 1'000'000;
 constexpr uint64_t kDrainSlackUs = 500'000;
 
@@ -73,7 +76,7 @@ Started Appliance::bring_up_netdevs() {
   if (!netlink) return as_start_error(StartFailure::kOther, netlink.error());
   netlink_ = std::make_unique<control::Netlink>(std::move(*netlink));
   for (const config::PortConfig& port : config_.ports) {
-    const std::string netdev = port::devarg(port.device, "iface");
+    const std::string netdev = port::netdev_of(port.device);
     if (netdev.empty()) continue;
     const auto index = netlink_->link_index(netdev);
     if (!index) return device_error(port, index.error());
@@ -82,8 +85,17 @@ Started Appliance::bring_up_netdevs() {
   return {};
 }
 
+config::Topology Appliance::topology() const {
+  config::Topology topology;
+  for (const unsigned cpu : config_.cores.workers)
+    topology.worker_nodes.push_back(port::cpu_node(cpu));
+  for (const config::PortConfig& port : config_.ports)
+    topology.port_nodes.push_back(port::device_node(port.device));
+  return topology;
+}
+
 Started Appliance::make_nodes() {
-  config::Placement placement = config::plan_placement(config_, config::Topology{});
+  config::Placement placement = config::plan_placement(config_, topology());
   for (const std::string& warning : placement.warnings) warn(warning);
   for (config::NodeGroup& group : placement.groups)
     nodes_.push_back(std::make_unique<DataNode>(config_, std::move(group), exception_stats_));
@@ -188,11 +200,7 @@ Started Appliance::start_metrics() {
 Started Appliance::launch() {
   if (auto launched = on_each(&DataNode::launch); !launched) return launched;
   std::fputs(config::describe(config_).c_str(), stderr);
-  for (const auto& node : nodes_) {
-    for (const port::Port& port : node->ports())
-      std::fprintf(stderr, "port %s: driver %s, MAC %s, %u queues\n", port.name().c_str(),
-                   port.driver().c_str(), port.mac().to_string().c_str(), port.queues());
-  }
+  for (const auto& node : nodes_) std::fputs(start_log(config_, *node).c_str(), stderr);
   return {};
 }
 
@@ -222,6 +230,7 @@ void Appliance::housekeep(uint64_t now) {
   const bool look_at_links = news || now >= next_link_look_us_;
   if (look_at_links) {
     for (const auto& node : nodes_) {
+      node->keep_ports_alive();
       node->follow_links(*netlink_, network_->links());
       node->follow_routes();
     }

@@ -43,6 +43,7 @@ class Appliance {
   // The steps of start(), in order.
   Started bring_up_netdevs();
   Started make_nodes();
+  config::Topology topology() const;
   Started set_up_exception_ports();
   Started add_routes();
   Started reserve_source_ports();

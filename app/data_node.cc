@@ -64,7 +64,7 @@ Started DataNode::open_ports() {
   if (!pool) return Unexpected(pool.error());
   pool_ = *pool;
   for (const config::PortConfig& port_config : config_.ports) {
-    auto port = port::Port::open(port_config, lcores - 1, pool_);
+    auto port = port::Port::open(port_config, config_.driver_profiles, lcores - 1, pool_);
     if (!port) return Unexpected(port.error());
     if (port->kernel_sees_packets()) {
       auto guard = control::IngressGuard::install(port->netdev());
@@ -119,10 +119,8 @@ Started DataNode::create_node(control::KernelNetwork& network) {
   options.pool = pool_;
   options.cache = config_.cache;
   std::vector<control::PortSide> sides;
+  options.ports = port_refs();
   for (size_t i = 0; i < ports_.size(); ++i) {
-    options.ports.push_back({.ethdev_id = ports_[i].ethdev_id(),
-                             .queues = {ports_[i].queues(), ports_[i].queues()},
-                             .mac = ports_[i].mac()});
     sides.push_back({ports_[i].name(), exception_ifindexes_[i], config_.ports[i].addresses,
                      control::LinkState::kUp});
   }
@@ -135,6 +133,34 @@ Started DataNode::create_node(control::KernelNetwork& network) {
   bridge_ = std::make_unique<Bridge>(*node_, std::move(exception_ports_), exception_stats_);
   publish_routes();
   return {};
+}
+
+// Queries are spread in software where the devices leave a worker without any.
+std::vector<worker::PortRef> DataNode::port_refs() const {
+  const size_t workers = config_.cores.workers.size();
+  std::vector<worker::PortRef> refs;
+  std::vector<worker::QueueCounts> queues;
+  for (const port::Port& port : ports_) {
+    worker::PortRef& ref = refs.emplace_back();
+    ref.ethdev_id = port.ethdev_id();
+    ref.queues = {port.rx_queues(), port.tx_queues()};
+    if (port.main_has_queue()) ref.main_queue = --ref.queues.transmit;
+    ref.mac = port.mac();
+    ref.burst = std::min(port.burst(), worker::kBurstPackets);
+    if (port.tx_checksum() == port::TxChecksum::kDevice)
+      ref.udp_checksum = net::UdpChecksum::kDevice;
+    queues.push_back(ref.queues);
+  }
+  const worker::QueuePlan plan = worker::plan_queues(queues, static_cast<unsigned>(workers));
+  const bool idle_workers = std::ranges::any_of(
+      plan.polled, [](const std::vector<worker::QueueRef>& polled) { return polled.empty(); });
+  for (size_t i = 0; i < refs.size(); ++i) {
+    const config::Spread wanted = config_.ports[i].spread;
+    const bool spread =
+        wanted == config::Spread::kAuto ? idle_workers : wanted == config::Spread::kOn;
+    if (spread && workers > 1) refs[i].spread = worker::PortRef::Spread::kToOwner;
+  }
+  return refs;
 }
 
 Started DataNode::create_workers() {
@@ -165,6 +191,10 @@ Started DataNode::launch() {
     launched_ = true;
   }
   return {};
+}
+
+void DataNode::keep_ports_alive() {
+  for (port::Port& port : ports_) port.keep_alive();
 }
 
 void DataNode::follow_links(control::Netlink& netlink, const control::LinkMonitor& links) {

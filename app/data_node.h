@@ -46,6 +46,8 @@ class DataNode {
 
   // Housekeeping, from launch on. Whether there was anything to carry.
   bool carry_packets() { return bridge_->step(); }
+  // Lets devices send what they have to by themselves.
+  void keep_ports_alive();
   // Shows the state of the ports' links at the exception ports, where it has changed.
   void follow_links(control::Netlink& netlink, const control::LinkMonitor& links);
   // Decides by the kernel's news how upstreams are reached, and tells the workers.
@@ -61,12 +63,15 @@ class DataNode {
 
   const config::NodeGroup& group() const { return group_; }
   worker::Node& node() { return *node_; }
+  const worker::Node& node() const { return *node_; }
+  unsigned packet_buffers() const { return pool_->size; }
   const std::vector<port::Port>& ports() const { return ports_; }
   // Where the kernel has the port with this place in the whole configuration; 0: not this node's.
   unsigned exception_ifindex(unsigned port) const;
   Bridge& bridge() { return *bridge_; }
 
  private:
+  std::vector<worker::PortRef> port_refs() const;
   void publish_routes();
 
   const config::NodeGroup group_;

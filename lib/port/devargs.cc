@@ -1,6 +1,7 @@
 #include "lib/port/devargs.h"
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 
 namespace wirecache::port {
@@ -45,27 +46,65 @@ std::string device_driver(std::string_view device) {
   return name;
 }
 
-std::string devarg(std::string_view device, std::string_view key) {
+std::string full_pci_address(std::string_view address) {
+  std::string full(address.substr(0, address.find(',')));
+  if (full.size() == 7) full = "0000:" + full;
+  std::ranges::transform(full, full.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return full;
+}
+
+std::vector<std::string> devarg_values(std::string_view device, std::string_view key) {
+  std::vector<std::string> values;
   for (size_t comma = device.find(','); comma != std::string_view::npos;) {
     device.remove_prefix(comma + 1);
     comma = device.find(',');
     const std::string_view pair = device.substr(0, comma);
     const size_t equals = pair.find('=');
     if (equals != std::string_view::npos && pair.substr(0, equals) == key)
-      return std::string(pair.substr(equals + 1));
+      values.emplace_back(pair.substr(equals + 1));
+  }
+  return values;
+}
+
+std::string devarg(std::string_view device, std::string_view key) {
+  const std::vector<std::string> values = devarg_values(device, key);
+  return values.empty() ? "" : values.front();
+}
+
+std::string netdev_of(std::string_view device) {
+  const std::string driver = device_driver(device);
+  if (driver == "net_af_packet" || driver == "net_af_xdp") return devarg(device, "iface");
+  if (driver == "net_tap") return devarg(device, "remote");
+  if (driver != "net_pcap") return "";
+  for (const char* key : {"iface", "rx_iface", "rx_iface_in"}) {
+    const std::string netdev = devarg(device, key);
+    if (!netdev.empty()) return netdev;
   }
   return "";
 }
 
-std::string complete_devargs(const std::string& device, uint16_t queues) {
+std::vector<std::string> pci_devices_of(std::string_view device) {
+  if (is_pci_address(device)) return {std::string(device)};
+  std::vector<std::string> members = devarg_values(device, "slave");
+  std::erase_if(members, [](const std::string& member) { return !is_pci_address(member); });
+  return members;
+}
+
+std::string complete_devargs(const std::string& device, uint16_t queues, uint16_t descriptors) {
   std::string complete = device;
   const std::string driver = device_driver(device);
   if (driver == "net_af_packet") {
     if (queues > 1) add_default(complete, "qpairs", queues);
-    // 2,048-byte frames: a ring that outlasts a time slice of another process at 500,000 packets/s.
-    add_default(complete, "framecnt", kAfPacketFrames);
+    // Frames of 2,048 bytes. The profile's 2,048 of them outlast a time slice of another process at
+    // 500,000 packets/s.
+    add_default(complete, "framecnt", descriptors);
   } else if (driver == "net_af_xdp") {
     if (queues > 1) add_default(complete, "queue_count", queues);
+  } else if (driver == "net_memif") {
+    add_default(complete, "rsize", static_cast<unsigned>(std::bit_width(descriptors)) - 1);
+  } else if (driver == "net_vhost" || driver == "net_virtio_user") {
+    add_default(complete, "queues", queues);
   }
   return complete;
 }

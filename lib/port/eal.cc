@@ -110,9 +110,10 @@ std::vector<std::string> eal_arguments(const config::Config& config, PageKind pa
     arguments.insert(arguments.end(), {"--no-huge", "--no-shconf"});
   std::vector<std::string> allowed;
   for (const config::PortConfig& port : config.ports) {
-    if (!is_pci_address(port.device)) continue;
-    allowed.emplace_back("-a");
-    allowed.push_back(port.device);
+    for (const std::string& device : pci_devices_of(port.device)) {
+      allowed.emplace_back("-a");
+      allowed.push_back(device);
+    }
   }
   if (allowed.empty()) {
     arguments.emplace_back("--no-pci");

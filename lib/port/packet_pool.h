@@ -12,17 +12,20 @@
 
 namespace wirecache::port {
 
-inline constexpr uint16_t kRxDescriptors = 1024;
-inline constexpr uint16_t kTxDescriptors = 1024;
 // The TAP keeps an mbuf for each RX descriptor and reads one packet a system call: a short queue
 // will do.
 inline constexpr uint16_t kTapDescriptors = 256;
 inline constexpr unsigned kPoolCacheMbufs = 256;  // per lcore
 inline constexpr unsigned kBurstMbufs = 64;       // the largest burst that a lcore holds
 
-// Mbufs for all ports: descriptors of all RX and TX queues (AF_XDP's and the TAPs' too), one burst
-// and a full cache for each lcore, and `mbufs_in_rings`: the most that the caller's rings hold
-// together.
+// The most mbufs that the queues of a port and its exception port hold, set up for `workers`: by
+// the counts of its driver's profile and its own. A PCI device's driver is known after EAL's start.
+unsigned port_mbufs(const config::PortConfig& port, const config::DriverProfiles& profiles,
+                    unsigned workers);
+// One burst and a full cache for each lcore, main among them.
+unsigned lcore_mbufs(unsigned lcores);
+// Mbufs for one pool that serves all ports and workers, and `mbufs_in_rings`: the most that the
+// caller's rings hold together.
 unsigned mbufs_needed(const config::Config& config, unsigned mbufs_in_rings);
 
 // `private_bytes`: size of the private area of each mbuf, rounded up to RTE_MBUF_PRIV_ALIGN.

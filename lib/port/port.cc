@@ -12,53 +12,73 @@
 #include "lib/port/devargs.h"
 #include "lib/port/eal_log.h"
 #include "lib/port/netdev.h"
-#include "lib/port/packet_pool.h"
 
 namespace wirecache::port {
 namespace {
 
-constexpr uint16_t kMaxAfPacketQueues = 16;  // RTE_PMD_AF_PACKET_MAX_RINGS
-
-constexpr uint64_t kRssFlows = RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP;
+constexpr const char* kBonding = "net_bonding";
 
 // Virtual drivers are told their queues when probed, so the count must be known before.
-uint16_t queues_to_probe(const config::PortConfig& config, unsigned workers) {
-  const std::string driver = device_driver(config.device);
-  uint16_t limit = UINT16_MAX;
-  if (driver == "net_af_packet") limit = kMaxAfPacketQueues;
-  if (driver == "net_af_xdp") limit = combined_channels(devarg(config.device, "iface"));
-  return choose_queues(config.queues, workers, limit, limit);
+uint16_t queues_to_probe(const config::PortConfig& config, const config::DriverProfile& profile,
+                         unsigned workers) {
+  const uint16_t queues = most_queues(config, profile, workers).rx;
+  if (device_driver(config.device) != "net_af_xdp") return queues;
+  return std::min(queues, combined_channels(netdev_of(config.device)));
 }
 
-rte_eth_conf ethdev_conf(const rte_eth_dev_info& info, uint16_t queues) {
+DeviceLimits limits_of(const rte_eth_dev_info& info) {
+  return {info.max_rx_queues, info.max_tx_queues, info.flow_type_rss_offloads, info.rx_offload_capa,
+          info.tx_offload_capa};
+}
+
+rte_eth_conf ethdev_conf(const PortSetup& setup) {
   rte_eth_conf conf{};
-  conf.txmode.offloads = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
-  const uint64_t flows = info.flow_type_rss_offloads & kRssFlows;
-  if (queues > 1 && flows != 0) {
+  // VLAN stripping is never asked for: tags have to come with the packets.
+  conf.rxmode.offloads = setup.rx_offloads;
+  conf.txmode.offloads = setup.tx_offloads;
+  if (setup.rss_flows != 0) {
     conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
-    conf.rx_adv_conf.rss_conf.rss_hf = flows;
+    conf.rx_adv_conf.rss_conf.rss_hf = setup.rss_flows;
   }
   return conf;
 }
 
-int setup_queues(uint16_t id, uint16_t queues, const rte_eth_dev_info& info,
-                 const rte_eth_conf& conf, rte_mempool* pool) {
-  uint16_t rx_descriptors = kRxDescriptors;
-  uint16_t tx_descriptors = kTxDescriptors;
-  int result = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx_descriptors, &tx_descriptors);
+// A bonding device takes its members, and knows what they can do, when it is configured first.
+int take_members(uint16_t id) {
+  const rte_eth_conf none{};
+  return rte_eth_dev_configure(id, 1, 1, &none);
+}
+
+void note_descriptors(uint16_t asked, uint16_t given, const char* which, PortSetup* setup) {
+  if (given == asked) return;
+  setup->not_granted.push_back(std::to_string(asked) + " " + which +
+                               " descriptors: " + std::to_string(given));
+}
+
+// Cuts the counts to what the driver takes.
+int adjust_descriptors(uint16_t id, PortSetup* setup) {
+  const uint16_t rx = setup->rx_descriptors;
+  const uint16_t tx = setup->tx_descriptors;
+  const int result =
+      rte_eth_dev_adjust_nb_rx_tx_desc(id, &setup->rx_descriptors, &setup->tx_descriptors);
+  note_descriptors(rx, setup->rx_descriptors, "RX", setup);
+  note_descriptors(tx, setup->tx_descriptors, "TX", setup);
+  return result;
+}
+
+int setup_queues(uint16_t id, const PortSetup& setup, unsigned socket, rte_mempool* pool) {
+  rte_eth_dev_info info{};
+  int result = rte_eth_dev_info_get(id, &info);
   if (result < 0) return result;
-  const auto socket = static_cast<unsigned>(rte_eth_dev_socket_id(id));
   rte_eth_rxconf rx = info.default_rxconf;
-  rx.offloads = conf.rxmode.offloads;
+  rx.offloads = setup.rx_offloads;
   rte_eth_txconf tx = info.default_txconf;
-  tx.offloads = conf.txmode.offloads;
-  for (uint16_t q = 0; q < queues; ++q) {
-    result = rte_eth_rx_queue_setup(id, q, rx_descriptors, socket, &rx, pool);
-    if (result < 0) return result;
-    result = rte_eth_tx_queue_setup(id, q, tx_descriptors, socket, &tx);
-    if (result < 0) return result;
-  }
-  return 0;
+  tx.offloads = setup.tx_offloads;
+  for (uint16_t q = 0; q < setup.rx_queues && result >= 0; ++q)
+    result = rte_eth_rx_queue_setup(id, q, setup.rx_descriptors, socket, &rx, pool);
+  for (uint16_t q = 0; q < setup.tx_queues && result >= 0; ++q)
+    result = rte_eth_tx_queue_setup(id, q, setup.tx_descriptors, socket, &tx);
+  return result;
 }
 
 std::string telling(const EalLogCapture& log, int error) {
@@ -66,46 +86,59 @@ std::string telling(const EalLogCapture& log, int error) {
   return line.empty() ? std::string(rte_strerror(std::abs(error))) : line;
 }
 
+std::string joined(const std::vector<std::string>& texts, const char* separator) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : separator) + text;
+  return all;
+}
+
 }  // namespace
 
-uint16_t choose_queues(unsigned wanted, unsigned workers, uint16_t max_rx, uint16_t max_tx) {
-  unsigned queues = wanted == 0 ? workers : std::min(wanted, workers);
-  queues = std::min({queues, unsigned{max_rx}, unsigned{max_tx}});
-  return static_cast<uint16_t>(std::max(queues, 1U));
+const config::DriverProfile& profile_of(const config::PortConfig& port,
+                                        const config::DriverProfiles& profiles) {
+  if (!is_pci_address(port.device)) return profiles.of_vdev(device_name(port.device));
+  uint16_t id = 0;
+  rte_eth_dev_info info{};
+  if (rte_eth_dev_get_port_by_name(full_pci_address(port.device).c_str(), &id) < 0 ||
+      rte_eth_dev_info_get(id, &info) < 0)
+    return profiles.of_driver("");
+  return profiles.of_driver(info.driver_name);
 }
 
 Unexpected<StartError> Port::failure(const std::string& why) const {
   return start_failure(StartFailure::kDevice, "port " + name_ + ": device " + device_ + ": " + why);
 }
 
-Expected<Port, StartError> Port::open(const config::PortConfig& config, unsigned workers,
+Expected<Port, StartError> Port::open(const config::PortConfig& config,
+                                      const config::DriverProfiles& profiles, unsigned workers,
                                       rte_mempool* pool) {
   Port port;
   port.name_ = config.name;
   port.device_ = config.device;
-  if (auto probed = port.probe(config, workers); !probed)
+  if (auto probed = port.probe(config, profile_of(config, profiles), workers); !probed)
     return Unexpected<StartError>(probed.error());
-  if (auto configured = port.configure(config, workers, pool); !configured)
+  if (auto configured = port.configure(config, profiles, workers, pool); !configured)
     return Unexpected<StartError>(configured.error());
   return port;
 }
 
-Expected<void, StartError> Port::probe(const config::PortConfig& config, unsigned workers) {
+Expected<void, StartError> Port::probe(const config::PortConfig& config,
+                                       const config::DriverProfile& profile, unsigned workers) {
   const std::string name = device_name(config.device);
   if (is_pci_address(name)) {
     // EAL probed it at its start ("-a").
-    const std::string full = name.size() == 7 ? "0000:" + name : name;
-    if (rte_eth_dev_get_port_by_name(full.c_str(), &ethdev_id_) < 0)
+    if (rte_eth_dev_get_port_by_name(full_pci_address(name).c_str(), &ethdev_id_) < 0)
       return failure("no driver has taken it (bind it to vfio-pci)");
     return {};
   }
-  netdev_ = devarg(config.device, "iface");
+  netdev_ = netdev_of(config.device);
   if (!netdev_.empty() && if_nametoindex(netdev_.c_str()) == 0)
     return failure("there is no network interface " + netdev_);
   uint16_t existing = 0;
   if (rte_eth_dev_get_port_by_name(name.c_str(), &existing) == 0)
     return failure("there is a device " + name + " already");
-  const std::string devargs = complete_devargs(config.device, queues_to_probe(config, workers));
+  const std::string devargs = complete_devargs(
+      config.device, queues_to_probe(config, profile, workers), rx_descriptors_of(config, profile));
   const EalLogCapture log;
   if (const int result = rte_dev_probe(devargs.c_str()); result < 0)
     return failure(telling(log, result));
@@ -114,32 +147,57 @@ Expected<void, StartError> Port::probe(const config::PortConfig& config, unsigne
   return {};
 }
 
-Expected<void, StartError> Port::configure(const config::PortConfig& config, unsigned workers,
+Expected<void, StartError> Port::configure(const config::PortConfig& config,
+                                           const config::DriverProfiles& profiles, unsigned workers,
                                            rte_mempool* pool) {
   const EalLogCapture log;
   rte_eth_dev_info info{};
   int result = rte_eth_dev_info_get(ethdev_id_, &info);
   if (result < 0) return failure(telling(log, result));
   driver_ = info.driver_name;
-  queues_ = choose_queues(config.queues, workers, info.max_rx_queues, info.max_tx_queues);
+  if (driver_ == kBonding) {
+    result = take_members(ethdev_id_);
+    if (result >= 0) result = rte_eth_dev_info_get(ethdev_id_, &info);
+    if (result < 0) return failure(telling(log, result));
+  }
+  const config::DriverProfile& profile = profiles.of_driver(driver_);
+  profile_name_ = profile.name;
+  setup_ = plan_port(config, profile, limits_of(info), workers);
   // The kernel spreads packets over all sockets of the fan-out: one that nobody reads loses its
   // share.
-  if (kernel_sees_packets() && info.max_rx_queues > queues_)
+  if (kernel_sees_packets() && info.max_rx_queues > setup_.rx_queues)
     return failure("it has " + std::to_string(info.max_rx_queues) + " queues, but only " +
-                   std::to_string(queues_) + " would be read");
-  const rte_eth_conf conf = ethdev_conf(info, queues_);
-  result = rte_eth_dev_configure(ethdev_id_, queues_, queues_, &conf);
+                   std::to_string(setup_.rx_queues) + " would be read");
+  note_unread_queues();
+  const int node =
+      config.numa_node ? static_cast<int>(*config.numa_node) : rte_eth_dev_socket_id(ethdev_id_);
+  numa_node_ = std::max(node, 0);
+  const rte_eth_conf conf = ethdev_conf(setup_);
+  result = rte_eth_dev_configure(ethdev_id_, setup_.rx_queues, setup_.tx_queues, &conf);
+  if (result >= 0) result = adjust_descriptors(ethdev_id_, &setup_);
+  if (result >= 0) result = setup_queues(ethdev_id_, setup_, static_cast<unsigned>(node), pool);
   if (result < 0) return failure(telling(log, result));
-  result = setup_queues(ethdev_id_, queues_, info, conf, pool);
-  if (result < 0) return failure(telling(log, result));
+  return read_addresses();
+}
 
+Expected<void, StartError> Port::read_addresses() {
   rte_ether_addr address{};
-  result = rte_eth_macaddr_get(ethdev_id_, &address);
-  if (result < 0) return failure(telling(log, result));
+  if (const int result = rte_eth_macaddr_get(ethdev_id_, &address); result < 0)
+    return failure(rte_strerror(-result));
   mac_ = MacAddress::from(address.addr_bytes);
   if (rte_eth_dev_get_mtu(ethdev_id_, &mtu_) < 0) mtu_ = RTE_ETHER_MTU;
-  numa_node_ = std::max(rte_eth_dev_socket_id(ethdev_id_), 0);
   return {};
+}
+
+// AF_XDP: packets of the interface's other queues go on to the kernel.
+void Port::note_unread_queues() {
+  if (driver_ != "net_af_xdp") return;
+  const uint16_t channels = combined_channels(netdev_);
+  if (channels <= setup_.rx_queues) return;
+  const std::string queues = std::to_string(setup_.rx_queues);
+  setup_.not_granted.push_back("packets of " + std::to_string(channels - setup_.rx_queues) +
+                               " more queues of " + netdev_ + " (ethtool -L " + netdev_ +
+                               " combined " + queues + ")");
 }
 
 Expected<void, StartError> Port::start() {
@@ -177,10 +235,11 @@ Port& Port::operator=(Port&& other) noexcept {
   name_ = std::move(other.name_);
   device_ = std::move(other.device_);
   driver_ = std::move(other.driver_);
+  profile_name_ = std::move(other.profile_name_);
   netdev_ = std::move(other.netdev_);
   mac_ = other.mac_;
   ethdev_id_ = std::exchange(other.ethdev_id_, kNoEthdev);
-  queues_ = other.queues_;
+  setup_ = std::move(other.setup_);
   mtu_ = other.mtu_;
   numa_node_ = other.numa_node_;
   started_ = std::exchange(other.started_, false);
@@ -190,6 +249,13 @@ Port& Port::operator=(Port&& other) noexcept {
 
 Port::~Port() {
   stop_and_close();
+}
+
+void Port::keep_alive() {
+  // LACP frames leave with the next burst of any queue (drivers/net/bonding/rte_eth_bond_pmd.c,
+  // tx_burst_8023ad()).
+  if (driver_ != kBonding || !main_has_queue()) return;
+  rte_eth_tx_burst(ethdev_id_, static_cast<uint16_t>(tx_queues() - 1), nullptr, 0);
 }
 
 bool Port::kernel_sees_packets() const {
@@ -209,6 +275,24 @@ PortCounters Port::counters() const {
   counters.send_errors = stats.oerrors;
   counters.no_mbuf = stats.rx_nombuf;
   return counters;
+}
+
+std::string describe(const Port& port) {
+  const auto number = [](unsigned value) { return std::to_string(value); };
+  const std::string start = "port " + port.name() + ": ";
+  std::string text = start + "driver " + port.driver() + " (profile " + port.profile_name() +
+                     "), MAC " + port.mac().to_string() + ", NUMA node " +
+                     number(static_cast<unsigned>(port.numa_node())) + ", queues " +
+                     number(port.rx_queues()) + " RX and " + number(port.tx_queues()) + " TX" +
+                     (port.main_has_queue() ? " (one is main's)" : "") + ", descriptors " +
+                     number(port.rx_descriptors()) + " and " + number(port.tx_descriptors()) +
+                     ", burst " + number(port.burst());
+  if (!port.rss().empty()) text += ", RSS on " + joined(port.rss(), " ");
+  if (port.tx_checksum() == TxChecksum::kDevice) text += ", UDP checksums by the device";
+  text += "\n";
+  if (!port.not_granted().empty())
+    text += start + "not granted: " + joined(port.not_granted(), "; ") + "\n";
+  return text;
 }
 
 }  // namespace wirecache::port

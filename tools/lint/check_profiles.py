@@ -1,8 +1,8 @@
 """Driver profiles say where each value comes from, and the README lists them all.
 
-In drivers-config/*.toml every key, and every element of `limits`, has a comment above it that names
-its source: a file of DPDK, Linux or this tree, with its path. The README's table "Drivers" has a row
-for each profile, with all its driver names, how it is bound and where it is tested.
+In drivers-config/*.toml every key, and every element of `limits`, has a comment above it that
+names its source: a file of DPDK, Linux or this tree, with its path. The README's table "Drivers"
+has a row for each profile, with all its driver names and where it is tested.
 """
 
 import os

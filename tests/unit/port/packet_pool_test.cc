@@ -14,22 +14,51 @@ config::Config with_port(const char* device, unsigned workers) {
   return config;
 }
 
+// 2 lcores or more with a cache of 1.5 * 256 and a burst of 64 each; a TAP's 256 for each port.
+constexpr unsigned kLcore = 384 + 64;
+constexpr unsigned kTap = 256;
+
 TEST(MbufsNeeded, CountsDescriptorsCachesBurstsAndRings) {
-  // 1 queue of 1,024 + 1,024; the TAP's 256; 2 lcores with a cache of 1.5 * 256 and a burst of 64.
-  EXPECT_EQ(mbufs_needed(with_port("0000:3b:00.0", 1), 0), 2048u + 256 + 2 * (384 + 64));
-  EXPECT_EQ(mbufs_needed(with_port("0000:3b:00.0", 4), 1000), 4 * 2048u + 256 + 5 * 448 + 1000);
+  // Not probed: the default profile's 512 + 512 in each pair.
+  EXPECT_EQ(mbufs_needed(with_port("0000:3b:00.0", 1), 0), 1024u + kTap + 2 * kLcore);
+  EXPECT_EQ(mbufs_needed(with_port("0000:3b:00.0", 4), 1000), 4 * 1024u + kTap + 5 * kLcore + 1000);
 }
 
-TEST(MbufsNeeded, AfXdpHasRingsOfItsOwnSize) {
-  EXPECT_EQ(mbufs_needed(with_port("net_af_xdp0,iface=v", 1), 0), 4096u + 256 + 2 * 448);
+TEST(MbufsNeeded, FollowTheProfile) {
+  // AF_XDP: fill and completion ring of 2,048 each, and as many in TX.
+  EXPECT_EQ(mbufs_needed(with_port("net_af_xdp0,iface=v", 1), 0), 6144u + kTap + 2 * kLcore);
+  // AF_PACKET copies: a burst in and one out of each pair.
+  EXPECT_EQ(mbufs_needed(with_port("net_af_packet0,iface=v", 2), 0),
+            2 * 2 * 32u + kTap + 3 * kLcore);
+}
+
+TEST(MbufsNeeded, FollowThePortsOwnWord) {
+  config::Config config = with_port("0000:3b:00.0", 2);
+  config.ports[0].rx_descriptors = 4096;
+  config.ports[0].tx_descriptors = 64;
+  EXPECT_EQ(mbufs_needed(config, 0), 2 * 4160u + kTap + 3 * kLcore);
+}
+
+TEST(MbufsNeeded, MainsOwnQueueCounts) {
+  // Bonding: 1,024 + 1,024, a TX queue more than workers, in each of two members.
+  EXPECT_EQ(mbufs_needed(with_port("net_bonding0,mode=4,slave=a,slave=b", 2), 0),
+            2 * (2 + 3) * 1024u + kTap + 3 * kLcore);
 }
 
 TEST(MbufsNeeded, QueuesAreAtMostTheWorkers) {
-  config::Config config = with_port("net_af_packet0,iface=v", 2);
+  config::Config config = with_port("0000:3b:00.0", 2);
   config.ports[0].queues = 8;
-  EXPECT_EQ(mbufs_needed(config, 0), 2 * 2048u + 256 + 3 * 448);
+  EXPECT_EQ(mbufs_needed(config, 0), 2 * 1024u + kTap + 3 * kLcore);
   config.ports[0].queues = 1;
-  EXPECT_EQ(mbufs_needed(config, 0), 2048u + 256 + 3 * 448);
+  EXPECT_EQ(mbufs_needed(config, 0), 1024u + kTap + 3 * kLcore);
+}
+
+TEST(MbufsNeeded, IsTheSumOfItsParts) {
+  config::Config config = with_port("net_ring0", 3);
+  config.ports.push_back(config.ports[0]);
+  const unsigned port = port_mbufs(config.ports[0], config.driver_profiles, 3);
+  EXPECT_EQ(port, 3 * (32u + 1024u) + kTap);
+  EXPECT_EQ(mbufs_needed(config, 7), 2 * port + lcore_mbufs(4) + 7);
 }
 
 TEST(PacketPool, MbufsHaveHeadroomDataRoomAndPrivateArea) {
