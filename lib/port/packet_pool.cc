@@ -22,7 +22,7 @@ constexpr unsigned kXdpCompletionDescriptors = 2048;
 
 unsigned queue_mbufs(const config::PortConfig& port, const config::DriverProfile& profile,
                      unsigned workers) {
-  const QueueCounts queues = most_queues(port, profile, workers);
+  const QueueCounts queues = expected_queues(port, profile, workers);
   const unsigned tx_descriptors = tx_descriptors_of(port, profile);
   if (profile.copies) return (queues.rx + queues.tx) * profile.burst;
   if (device_driver(port.device) == "net_af_xdp")

@@ -18,14 +18,6 @@ namespace {
 
 constexpr const char* kBonding = "net_bonding";
 
-// Virtual drivers are told their queues when probed, so the count must be known before.
-uint16_t queues_to_probe(const config::PortConfig& config, const config::DriverProfile& profile,
-                         unsigned workers) {
-  const uint16_t queues = most_queues(config, profile, workers).rx;
-  if (device_driver(config.device) != "net_af_xdp") return queues;
-  return std::min(queues, combined_channels(netdev_of(config.device)));
-}
-
 DeviceLimits limits_of(const rte_eth_dev_info& info) {
   return {info.max_rx_queues, info.max_tx_queues, info.flow_type_rss_offloads, info.rx_offload_capa,
           info.tx_offload_capa};
@@ -105,6 +97,15 @@ const config::DriverProfile& profile_of(const config::PortConfig& port,
   return profiles.of_driver(info.driver_name);
 }
 
+QueueCounts expected_queues(const config::PortConfig& port, const config::DriverProfile& profile,
+                            unsigned workers) {
+  QueueCounts queues = most_queues(port, profile, workers);
+  if (device_driver(port.device) != "net_af_xdp") return queues;
+  queues.rx = std::min(queues.rx, combined_channels(netdev_of(port.device)));
+  queues.tx = queues.rx;
+  return queues;
+}
+
 Unexpected<StartError> Port::failure(const std::string& why) const {
   return start_failure(StartFailure::kDevice, "port " + name_ + ": device " + device_ + ": " + why);
 }
@@ -137,8 +138,9 @@ Expected<void, StartError> Port::probe(const config::PortConfig& config,
   uint16_t existing = 0;
   if (rte_eth_dev_get_port_by_name(name.c_str(), &existing) == 0)
     return failure("there is a device " + name + " already");
-  const std::string devargs = complete_devargs(
-      config.device, queues_to_probe(config, profile, workers), rx_descriptors_of(config, profile));
+  const std::string devargs =
+      complete_devargs(config.device, expected_queues(config, profile, workers).rx,
+                       rx_descriptors_of(config, profile));
   const EalLogCapture log;
   if (const int result = rte_dev_probe(devargs.c_str()); result < 0)
     return failure(telling(log, result));

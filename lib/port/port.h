@@ -39,6 +39,11 @@ struct PortCounters {
 const config::DriverProfile& profile_of(const config::PortConfig& port,
                                         const config::DriverProfiles& profiles);
 
+// The most queues that the port will open, before it does: for AF_XDP no more than the interface
+// has.
+QueueCounts expected_queues(const config::PortConfig& port, const config::DriverProfile& profile,
+                            unsigned workers);
+
 class Port {
  public:
   // Probes the device and sets up its queues, offloads and RSS. Not started yet. Errors: kDevice,

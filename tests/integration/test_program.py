@@ -106,6 +106,18 @@ def test_bad_configuration(quiet_lab, what, check):
     assert "wc0" not in quiet_lab.network.app.ip("link")
 
 
+@pytest.mark.parametrize("check", ((), ("--check",)), ids=("start", "check"))
+def test_bad_driver_profile(quiet_lab, tmp_path, check):
+    """A mistake in an operator's profile is one of the configuration, told with its own file."""
+    profile = tmp_path / "mine.toml"
+    profile.write_text('drivers = ["net_af_packet"]\nburst = 33\n')
+    config = {**Setup("af_packet").config(quiet_lab), "drivers": {"profiles": str(tmp_path)}}
+    path = write_config(quiet_lab, config)
+    code, out, lines = run(quiet_lab, "--config", path, *check)
+    assert code == appliance.EXIT_CONFIG and not out
+    assert f"{profile}:2: " in one_line(lines)
+
+
 def test_unreadable_configuration(quiet_lab):
     code, _, lines = run(quiet_lab, "--config", "/nonexistent/wirecache.toml")
     assert code == appliance.EXIT_CONFIG and "/nonexistent/wirecache.toml" in one_line(lines)

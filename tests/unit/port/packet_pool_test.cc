@@ -25,8 +25,9 @@ TEST(MbufsNeeded, CountsDescriptorsCachesBurstsAndRings) {
 }
 
 TEST(MbufsNeeded, FollowTheProfile) {
-  // AF_XDP: fill and completion ring of 2,048 each, and as many in TX.
-  EXPECT_EQ(mbufs_needed(with_port("net_af_xdp0,iface=v", 1), 0), 6144u + kTap + 2 * kLcore);
+  // AF_XDP: fill and completion ring of 2,048 each, and as many in TX; one queue, as the interface
+  // tells of no more.
+  EXPECT_EQ(mbufs_needed(with_port("net_af_xdp0,iface=nosuch", 4), 0), 6144u + kTap + 5 * kLcore);
   // AF_PACKET copies: a burst in and one out of each pair.
   EXPECT_EQ(mbufs_needed(with_port("net_af_packet0,iface=v", 2), 0),
             2 * 2 * 32u + kTap + 3 * kLcore);

@@ -18,7 +18,7 @@
 namespace wirecache::port {
 
 inline rte_mempool* test_pool() {
-  static rte_mempool* pool = *create_packet_pool(0, 32767, 0);
+  static rte_mempool* pool = *create_packet_pool(0, 16383, 0);
   return pool;
 }
 
