@@ -78,7 +78,7 @@ std::string netdev_of(std::string_view device) {
   if (driver == "net_tap") return devarg(device, "remote");
   if (driver != "net_pcap") return "";
   for (const char* key : {"iface", "rx_iface", "rx_iface_in"}) {
-    const std::string netdev = devarg(device, key);
+    std::string netdev = devarg(device, key);
     if (!netdev.empty()) return netdev;
   }
   return "";
