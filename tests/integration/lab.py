@@ -1,5 +1,6 @@
 """The laboratory of the integration tests: namespaces, upstreams, and one appliance at a time."""
 
+import contextlib
 import json
 import os
 import re
@@ -55,8 +56,8 @@ class FakeUpstream:
         with network.net.inside():
             self._process = subprocess.Popen(
                 ["/usr/bin/python3", "-B", os.path.join(HERE, "fake_upstream.py"), link.v4(5),
-                 *self.servers], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                start_new_session=True, preexec_fn=processes.die_with_parent)
+                 link.v6(5), *self.servers], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                text=True, start_new_session=True, preexec_fn=processes.die_with_parent)
         self.answer()
 
     def _command(self, **command):
@@ -79,8 +80,34 @@ class FakeUpstream:
     def asked_in_all(self):
         return self._command(do="counts")["total"]
 
+    def asked_of(self, server):
+        """How many queries the server got, by its place in `servers`."""
+        return self._command(do="counts")["servers"][server]
+
+    def last_query(self, name):
+        """(server, source port, ID) of the last query for the name; None: nobody asked."""
+        return self._command(do="last", name=name.rstrip(".").lower())["last"]
+
+    def behave(self, behaviour, servers=(0, 1)):
+        """These servers treat all names so, until well()."""
+        self._command(**{"do": "behave", "as": behaviour, "servers": servers})
+
+    def shut(self, servers=(0, 1)):
+        """Nobody listens there: the kernel says so by ICMP."""
+        self._command(do="close", servers=servers)
+
+    def open(self, servers=(0, 1)):
+        self._command(do="open", servers=servers)
+
+    def well(self):
+        """Ends every fault."""
+        self.open()
+        self.behave("")
+        self.answer()
+
     def close(self):
-        self._process.stdin.close()
+        with contextlib.suppress(OSError):  # it may have ended
+            self._process.stdin.close()
         processes.stop(self._process)
         self._process.stdout.close()
 

@@ -7,7 +7,7 @@ import threading
 import time
 
 from client import Client, fresh_name, make_query, on
-from fake_upstream import address_of
+from fake_messages import address_of
 from lab import Setup
 
 SETUPS = (Setup("af_xdp", workers=1, upstream="fake"),

@@ -5,7 +5,7 @@ import time
 
 import pytest
 from client import fresh_name, make_query, on
-from fake_upstream import address_of
+from fake_messages import address_of
 from lab import Setup
 
 ONE = Setup("af_xdp", workers=1, upstream="fake")

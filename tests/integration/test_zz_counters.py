@@ -2,22 +2,11 @@
 
 import struct
 
+from accounting import check_sums
 from client import ALL_SETUPS, fresh_name, make_query, on
 from lab import Setup
 
 SETUPS = ALL_SETUPS + (Setup("af_packet", workers=4, upstream="fake"),)
-
-
-def check_sums(metrics):
-    received = metrics.total("packets_received_total")
-    queries = metrics.total("client_queries_total")
-    assert received == (queries + metrics.total("upstream_answers_taken_total")
-                        + metrics.total("drops_total") + metrics.total("punted_packets_total"))
-    assert metrics.total("waiting_clients") == 0
-    assert queries == metrics.total("responses_total") + metrics.total("query_drops_total")
-    assert queries == metrics.total("queries_total")
-    assert metrics.total("hit_latency_seconds_count") == metrics.total("queries_total",
-                                                                       outcome="hit")
 
 
 @on(*SETUPS)
