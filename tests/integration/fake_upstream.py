@@ -5,6 +5,7 @@ fake_faults.py, some with an argument (`delay-200`, `ttl-1`). A questions get on
 types NODATA. Run as a program inside the clients' namespace; one JSON command a line on stdin, one
 JSON answer on stdout. Servers are numbered from 0:
   {"do": "silent"} and {"do": "answer"}  switch all answers off and on
+  {"do": "nothing"}                      all names exist and have nothing, which nobody keeps
   {"do": "counts", "name": NAME}         how often the name was asked, everything in sum, and all
                                          that each server was asked
   {"do": "last", "name": NAME}           the last query for the name: server, port, ID
@@ -40,6 +41,7 @@ class FakeUpstream:
         self.strangers = self._by_family(strangers, 53)
         self.wrong_ports = self._by_family(addresses, 5353)
         self.silent = False
+        self.nothing = False
         self.total = 0
         self.by_name = {}
         self.later = []  # heap of (when, serial, socket, wire, client)
@@ -77,8 +79,9 @@ class FakeUpstream:
 
     def command(self, command):
         result = {}
-        if command["do"] in ("silent", "answer"):
+        if command["do"] in ("silent", "answer", "nothing"):
             self.silent = command["do"] == "silent"
+            self.nothing = command["do"] == "nothing"
         elif command["do"] == "counts":
             result = {"total": self.total, "name": self.by_name.get(command.get("name"), 0),
                       "servers": self.by_server}
@@ -140,12 +143,18 @@ class FakeUpstream:
 
     def act(self, s, query):
         behaviour = BEHAVIOURS.get(query.behaviour, FakeUpstream.plain)
+        if self.nothing:
+            behaviour = FakeUpstream.have_nothing
         behaviour(self, s, query)
 
     # Behaviours, in the order of BEHAVIOURS.
 
     def plain(self, s, query):
         self.send(s, good_reply(query), query.client)
+
+    def have_nothing(self, s, query):
+        """NODATA without SOA (RFC 2308 §5)."""
+        self.send(s, message(query), query.client)
 
     def be_silent(self, s, query):
         """Never answers."""
