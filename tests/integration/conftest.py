@@ -18,13 +18,13 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Tests of one setup in a row, so that the appliance is started once for all of them."""
+    """Tests of one setup in a row, so that the appliance or machine is started once for them."""
     items.sort(key=lambda item: str(_setup_of(item)))
 
 
 def _setup_of(item):
     spec = getattr(item, "callspec", None)
-    return spec.params.get("wirecache", "") if spec else ""
+    return spec.params.get("wirecache", spec.params.get("vm", "")) if spec else ""
 
 
 @pytest.fixture(scope="session")

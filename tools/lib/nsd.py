@@ -33,7 +33,7 @@ _ZONE = """zone:
 
 
 class Nsd:
-    """One NSD in the namespace of the clients. `zones` maps zone names to zone files."""
+    """One NSD in the namespace of the clients, on every link. `zones` maps zone names to zone files."""
 
     def __init__(self, network, directory, zones, outlive_parent=False):
         link = network.links[0]
@@ -41,7 +41,8 @@ class Nsd:
         self.address6 = link.v6(2)
         self.log_path = os.path.join(directory, "nsd.log")
         config_path = os.path.join(directory, "nsd.conf")
-        addresses = "\n  ".join(f"ip-address: {a}@53" for a in (self.address, self.address6))
+        addresses = "\n  ".join(f"ip-address: {a}@53" for each in network.links
+                                for a in (each.v4(2), each.v6(2)))
         with open(config_path, "w", encoding="ascii") as f:
             f.write(_CONFIG.format(addresses=addresses, directory=directory))
             for name, path in zones.items():
