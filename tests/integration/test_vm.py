@@ -295,11 +295,12 @@ def places(vm, run):
 def test_memory_is_on_the_ports_node(vm):
     """Packets and cached answers lie in the memory of the node that the port is on.
 
-    Outside of frames and the cache, a worker's scratch buffers may hold a name or two anywhere.
+    What a worker is about to do is in buffers of its own, which are anywhere: the questions of its
+    last burst, and the answer it has built last.
     """
-    in_scratch = 8
+    in_scratch = len(WORKERS_OF_NODE[0]) * (BURST + 8)
     run = str(next(_serial))
-    asked = [{f"p{link}{i:0{LABEL_TAIL - 2}}" for i in range(64)} for link in (0, 1)]
+    asked = [{f"p{link}{i:0{LABEL_TAIL - 2}}" for i in range(256)} for link in (0, 1)]
     for link, tails in enumerate(asked):
         ask_all(vm, [f"{run}{tail}.wild.demo.example" for tail in tails], link=link)
     for node, (frames, others) in enumerate(places(vm, run)):

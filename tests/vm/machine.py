@@ -78,6 +78,8 @@ class TapNetwork:
         self.net.ip("tuntap", "add", "dev", link.outer, "mode", "tap", *many)
         self.net.ip("link", "set", "dev", link.outer, "address", link.outer_mac)
         self.net.write_sysctl(f"ipv6/conf/{link.outer}/accept_ra", "0")
+        # Each tap is a network of its own: no ARP answers for the other one's addresses.
+        self.net.write_sysctl(f"ipv4/conf/{link.outer}/arp_ignore", "1")
         for host in (2, 3):
             self.net.ip("addr", "add", link.v4(host) + "/24", "dev", link.outer)
             self.net.ip("addr", "add", link.v6(host) + "/64", "dev", link.outer, "nodad")
@@ -92,7 +94,7 @@ def guest_config(links):
     """What wirecached is told in the guest: a worker for each queue and node."""
     config = appliance.default_config(links)
     config["cores"] = {"main": MAIN_CPU, "workers": list(WORKER_CPUS), "idle": "yield"}
-    config["eal"] = {"memory_mb": 256, "huge_pages": "on"}
+    config["eal"] = {"memory_mb": 128, "huge_pages": "on"}
     for port, address in zip(config["port"], PCI_ADDRESSES):
         port["device"] = address
     # Emulated CPUs are slow, and the machine that emulates them may be busy: no second tries.
@@ -110,7 +112,7 @@ def qemu_command(nic, image_paths, directory, memories, links):
         "-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "max,la57=off",
         "-smp", f"{cpus},sockets={cpus},cores=1,threads=1", "-m", str(NODES * NODE_MEMORY_MB),
         "-kernel", os.path.join(kernel_folder, "vmlinuz"), "-initrd", initramfs,
-        "-append", "console=ttyS0 quiet panic=-1 intel_iommu=on mitigations=off",
+        "-append", "console=ttyS0 quiet panic=-1 intel_iommu=on mitigations=off hugetlb_free_vmemmap=off",
         "-serial", "file:" + os.path.join(directory, "console.log"),
         "-serial", f"unix:{os.path.join(directory, 'shell')},server=on,wait=off",
         "-device", "intel-iommu,intremap=on,device-iotlb=on,aw-bits=48"]
