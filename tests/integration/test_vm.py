@@ -47,7 +47,7 @@ def vm(request):
     try:
         for link in lab.network.links:
             for address in (link.v4(1), link.v6(1)):
-                assert processes.wait_until(lambda a=address: ping(lab, a, 1)[0] == 1, 20), address
+                assert processes.wait_until(lambda a=address: ping(lab, a, 1)[0] == 1, 60), address
         yield lab
         assert lab.machine.stop_wirecached() == 0, lab.machine.console()
     finally:
@@ -248,7 +248,8 @@ def test_nodes_share_nothing(vm):
             assert watch.asked(name) == [int(link == 0), int(link == 1)]
             entries = growth.of("cache_entries")
             assert sum(entries.values()) == 1 and active(entries, 1) <= set(workers), entries
-            for counter in ("client_queries_total", "queries_total", "upstream_answers_taken_total"):
+            for counter in ("client_queries_total", "queries_total",
+                            "upstream_answers_taken_total"):
                 assert active(growth.of(counter), 1) <= set(workers), counter
 
 

@@ -33,7 +33,7 @@ _ZONE = """zone:
 
 
 class Nsd:
-    """One NSD in the namespace of the clients, on every link. `zones` maps zone names to zone files."""
+    """One NSD in the namespace of the clients, on each link. `zones`: names and files."""
 
     def __init__(self, network, directory, zones, outlive_parent=False):
         link = network.links[0]
