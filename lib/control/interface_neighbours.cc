@@ -13,7 +13,7 @@ struct Setting {
   const char* value;
 };
 
-constexpr std::array<Setting, 11> kSettings = {{
+constexpr std::array<Setting, 13> kSettings = {{
     {"ipv4/neigh", "retrans_time_ms", "250"},
     {"ipv4/neigh", "ucast_solicit", "2"},
     {"ipv4/neigh", "mcast_resolicit", "1"},
@@ -23,10 +23,13 @@ constexpr std::array<Setting, 11> kSettings = {{
     {"ipv4/conf", "ignore_routes_with_linkdown", "1"},
     {"ipv4/conf", "arp_ignore", "1"},
     {"ipv4/conf", "arp_announce", "2"},
+    // A broadcast frame is not answered, whatever is in it (RFC 1122 §3.3.6).
+    {"ipv4/conf", "drop_unicast_in_l2_multicast", "1"},
     {"ipv6/neigh", "retrans_time_ms", "250"},
     {"ipv6/neigh", "ucast_solicit", "2"},
     {"ipv6/neigh", "mcast_resolicit", "1"},
     {"ipv6/conf", "ignore_routes_with_linkdown", "1"},
+    {"ipv6/conf", "drop_unicast_in_l2_multicast", "1"},
 }};
 
 }  // namespace

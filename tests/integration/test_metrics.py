@@ -241,14 +241,14 @@ def test_queries_handed_to_their_owner(lab, ask, grown):
 @on(*SETUPS)
 def test_queries_by_the_kernels_sockets(lab, grown):
     """The machine's own queries."""
-    with lab.network.app.inside(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+    with lab.network.app.inside(), socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as s:
         s.settimeout(3)
         for _ in range(4):
-            s.sendto(make_query(fake()).to_wire(), ("127.0.0.1", 53))
+            s.sendto(make_query(fake()).to_wire(), (lab.link.v6(1), 53))
             assert s.recv(4096)[3] & 15 == 0
     grown.measure()
     assert grown("kernel_socket_queries_total") == 4
-    assert grown("client_queries_total", port="(kernel)", family="ipv4") == 4
+    assert grown("client_queries_total", port="(kernel)", family="ipv6") == 4
     assert grown("packets_sent_total", port="(kernel)") == 4
     check_accounting(grown.after)
 
