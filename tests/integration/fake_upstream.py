@@ -13,6 +13,8 @@ JSON answer on stdout. Servers are numbered from 0:
                                          what they do whatever the name says; "": as it says again
   {"do": "close", "servers": [0]} and {"do": "open", "servers": [0]}
                                          nobody listens there, so that the kernel answers by ICMP
+  {"do": "seen"}                         queries by client and by address since the last time
+An address may be ADDRESS%INTERFACE: queries that come in there are answered by the same interface.
 """
 
 import contextlib
@@ -44,14 +46,18 @@ class FakeUpstream:
         self.nothing = False
         self.total = 0
         self.by_name = {}
+        self.seen = {"clients": {}, "sockets": {}}
         self.later = []  # heap of (when, serial, socket, wire, client)
         self.serial = 0
 
     @staticmethod
     def _bind(address, port):
+        address, _, interface = address.partition("%")
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         s = socket.socket(family, socket.SOCK_DGRAM)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
+        if interface:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode())
         s.bind((address, port))
         s.setblocking(False)
         return s
@@ -87,6 +93,8 @@ class FakeUpstream:
                       "servers": self.by_server}
         elif command["do"] == "last":
             result = {"last": self.last.get(command["name"])}
+        elif command["do"] == "seen":
+            result, self.seen = self.seen, {"clients": {}, "sockets": {}}
         else:
             self.change(**command)
         print(json.dumps(result), flush=True)
@@ -116,6 +124,8 @@ class FakeUpstream:
             self.last[query.name] = (server, client[1], query.id)
             if self.forced[server] is not None:
                 query.behaviour, query.argument = self.forced[server]
+            for table, key in (("clients", client[0]), ("sockets", self.addresses[server])):
+                self.seen[table][key] = self.seen[table].get(key, 0) + 1
             if not self.silent:
                 self.act(s, query)
 

@@ -48,16 +48,18 @@ class Setup:
 
 
 class FakeUpstream:
-    """The other end of fake_upstream.py. Asked in this order: 10.53.0.4, fd53::4."""
+    """The other end of fake_upstream.py, with the servers' addresses in the order of asking.
 
-    def __init__(self, network):
-        link = network.links[0]
-        self.servers = [link.v4(4), link.v6(4)]
-        with network.net.inside():
+    `strangers`: an IPv4 and an IPv6 address that nobody asks.
+    """
+
+    def __init__(self, namespace, strangers, servers):
+        self.servers = servers
+        with namespace.inside():
             self._process = subprocess.Popen(
-                ["/usr/bin/python3", "-B", os.path.join(HERE, "fake_upstream.py"), link.v4(5),
-                 link.v6(5), *self.servers], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                text=True, start_new_session=True, preexec_fn=processes.die_with_parent)
+                ["/usr/bin/python3", "-B", os.path.join(HERE, "fake_upstream.py"), *strangers,
+                 *servers], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                start_new_session=True, preexec_fn=processes.die_with_parent)
         self.answer()
 
     def _command(self, **command):
@@ -105,6 +107,10 @@ class FakeUpstream:
         self.behave("")
         self.answer()
 
+    def seen(self):
+        """Queries by client and by address of ours since the last call."""
+        return self._command(do="seen")
+
     def close(self):
         with contextlib.suppress(OSError):  # it may have ended
             self._process.stdin.close()
@@ -145,7 +151,8 @@ class Lab:
             for name in SIGNED_ZONES:
                 zones[name] = sign_zone(self.directory, name, nsec3=name == "signed3.example")
             self.nsd = nsd.Nsd(self.network, self.directory, zones)
-            self.fake = FakeUpstream(self.network)
+            self.fake = FakeUpstream(self.network.net, [self.link.v4(5), self.link.v6(5)],
+                                     [self.link.v4(4), self.link.v6(4)])
         except BaseException:
             self.close()
             raise
