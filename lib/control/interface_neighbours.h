@@ -1,6 +1,6 @@
 // Settings of the exception port's TAP for those around it: how soon a neighbour is known to be
-// dead or to have another MAC, that routes without carrier are not used, and that no broadcast frame
-// reaches a socket that is not asked by broadcast.
+// dead or to have another MAC, that routes without carrier are not used, and that no broadcast
+// frame reaches a socket that is not asked by broadcast.
 //
 // Thread: main only, while starting; in the network namespace of the caller.
 #pragma once
