@@ -322,6 +322,12 @@ uint64_t Rig::sum(const stats::Counter stats::WorkerStats::*counter) const {
   return total;
 }
 
+uint64_t Rig::sum(uint64_t (stats::WorkerStats::*sum_of_worker)() const) const {
+  uint64_t total = 0;
+  for (unsigned id = 0; id < options_.workers; ++id) total += (node_->stats(id).*sum_of_worker)();
+  return total;
+}
+
 uint64_t Rig::outcome(stats::Outcome outcome) const {
   uint64_t total = 0;
   for (unsigned id = 0; id < options_.workers; ++id)
@@ -338,7 +344,7 @@ uint64_t Rig::drops(stats::Drop drop) const {
 uint64_t Rig::upstream(stats::Upstream event) const {
   uint64_t total = 0;
   for (unsigned id = 0; id < options_.workers; ++id)
-    total += node_->stats(id).upstream[event].value();
+    total += node_->stats(id).upstream_total(event);
   return total;
 }
 
