@@ -8,11 +8,16 @@ import threading
 
 import pytest
 from client import ALL_SETUPS, on
+from frames import Wire
 from lab import Setup, netns
+from scapy.all import ICMP, IP, Dot1AD, Dot1Q, Ether, IPv6, raw
+from scapy.layers.inet6 import ICMPv6EchoReply, ICMPv6EchoRequest
 
 QUERIES_PER_SECOND = 100000
 LOAD_SEC = 4
 ECHO_PORT = 7777
+# On AF_PACKET the kernel takes the outer tag out of the frame and the driver puts an 802.1Q one back.
+QINQ = (Setup("af_xdp", workers=1), Setup("af_xdp", workers=2, ports=2))
 LOADED = (Setup("af_xdp", workers=1), Setup("af_packet", workers=2))
 
 
@@ -131,3 +136,38 @@ def test_no_icmp_errors_for_dns(lab, ask):
         for _ in range(20):
             ask("www.demo.example", v6=v6)
     assert unreachables() == before
+
+
+def qinq_pings(link, v6):
+    """The client's ping with 802.1ad tag 100 and 802.1Q tag 5, and the answer to it."""
+    tags = Dot1AD(vlan=100) / Dot1Q(vlan=5)
+    there = Ether(src=link.outer_mac, dst=link.inner_mac) / tags
+    back = Ether(src=link.inner_mac, dst=link.outer_mac) / tags
+    data = b"q" * 48
+    if v6:
+        there /= IPv6(src=link.v6(3), dst=link.v6(1)) / ICMPv6EchoRequest(id=7, data=data)
+        back /= IPv6(src=link.v6(1), dst=link.v6(3)) / ICMPv6EchoReply(id=7, data=data)
+    else:
+        there /= IP(src=link.v4(3), dst=link.v4(1)) / ICMP(type="echo-request", id=7) / data
+        back /= IP(src=link.v4(1), dst=link.v4(3)) / ICMP(type="echo-reply", id=7) / data
+    return raw(there), raw(back)
+
+
+@on(*QINQ)
+@pytest.mark.parametrize("v6", (False, True), ids=("v4", "v6"))
+def test_qinq_passes_through(lab, wirecache, v6):
+    """Byte for byte, both ways. Whoever stands on the exception port takes the kernel's part, which
+    may have no VLAN interfaces."""
+    before = wirecache.metrics()
+    for link in lab.network.links[:lab.current_setup.ports]:
+        outside = Wire(lab.network.net, link.outer)
+        inside = Wire(lab.network.app, f"wc{link.index}")
+        with contextlib.closing(outside), contextlib.closing(inside):
+            question, answer = qinq_pings(link, v6)
+            outside.send(question)
+            assert question in inside.frames(3)
+            inside.send(answer)
+            assert answer in outside.frames(3)
+    after = wirecache.metrics()
+    for name in ("exception_to_kernel_packets_total", "exception_from_kernel_packets_total"):
+        assert after.total(name) - before.total(name) >= lab.current_setup.ports
