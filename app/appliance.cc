@@ -111,18 +111,31 @@ Started Appliance::set_up_exception_ports() {
 
 Started Appliance::add_routes() {
   for (const config::RouteConfig& route : config_.routes) {
-    std::vector<control::Gateway> gateways;
-    for (const IpAddress& via : route.via) {
-      const auto port = static_cast<unsigned>(*config::port_on_network_of(config_, via));
-      unsigned interface = 0;
-      for (const auto& node : nodes_)
-        interface = std::max(interface, node->exception_ifindex(port));
-      gateways.push_back({via, interface});
-    }
-    if (auto added = netlink_->add_route(route.to, gateways); !added)
+    if (auto added = add_route(route); !added)
       return as_start_error(StartFailure::kOther, added.error());
   }
   return {};
+}
+
+Expected<void> Appliance::add_route(const config::RouteConfig& route) {
+  std::vector<control::Gateway> gateways;
+  for (const IpAddress& via : route.via) {
+    const auto port = static_cast<unsigned>(*config::port_on_network_of(config_, via));
+    unsigned interface = 0;
+    for (const auto& node : nodes_) interface = std::max(interface, node->exception_ifindex(port));
+    gateways.push_back({via, interface});
+  }
+  return netlink_->add_route(route.to, gateways);
+}
+
+void Appliance::restore_exception_ports() {
+  bool any = false;
+  for (const auto& node : nodes_) any |= node->restore_addresses(*netlink_, network_->links());
+  if (!any) return;
+  for (const config::RouteConfig& route : config_.routes) {
+    // One by a port that is still down comes when that is set up.
+    if (auto added = add_route(route); !added) warn(added.error().message);
+  }
 }
 
 Started Appliance::reserve_source_ports() {
@@ -229,6 +242,7 @@ void Appliance::housekeep(uint64_t now) {
   const bool news = network_->poll(now);
   const bool look_at_links = news || now >= next_link_look_us_;
   if (look_at_links) {
+    restore_exception_ports();
     for (const auto& node : nodes_) {
       node->keep_ports_alive();
       node->follow_links(*netlink_, network_->links());

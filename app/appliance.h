@@ -54,6 +54,9 @@ class Appliance {
   metrics::Sources metrics_sources();
   Started launch();
 
+  Expected<void> add_route(const config::RouteConfig& route);
+  // What the kernel forgot of exception ports that were set down and up.
+  void restore_exception_ports();
   // One step on every node, until one fails.
   Started on_each(Started (DataNode::*step)());
   bool carry_packets();

@@ -94,11 +94,17 @@ Started DataNode::set_up_exception_ports(control::Netlink& netlink) {
       if (auto prepared = control::prepare_ipv6(tap); !prepared)
         return device_error(port, prepared.error());
     }
-    for (const IpPrefix& address : port.addresses) {
-      if (auto added = netlink.add_address(*index, address); !added)
-        return device_error(port, added.error());
-    }
     exception_ifindexes_.push_back(*index);
+    if (auto added = add_addresses(netlink, i); !added) return device_error(port, added.error());
+  }
+  times_set_up_.assign(ports_.size(), 0);
+  return {};
+}
+
+Expected<void> DataNode::add_addresses(control::Netlink& netlink, size_t port) {
+  for (const IpPrefix& address : config_.ports[port].addresses) {
+    if (auto added = netlink.add_address(exception_ifindexes_[port], address); !added)
+      return Unexpected(added.error());
   }
   return {};
 }
@@ -209,6 +215,21 @@ void DataNode::follow_links(control::Netlink& netlink, const control::LinkMonito
     if (auto set = netlink.set_carrier(exception_ifindexes_[i], state); !set)
       std::fprintf(stderr, "port %s: %s\n", name, set.error().message.c_str());
   }
+}
+
+bool DataNode::restore_addresses(control::Netlink& netlink, const control::LinkMonitor& links) {
+  bool any = false;
+  for (size_t i = 0; i < ports_.size(); ++i) {
+    const uint64_t times = links.times_set_up(exception_ifindexes_[i]);
+    if (times == times_set_up_[i]) continue;
+    times_set_up_[i] = times;
+    any = true;
+    const char* name = ports_[i].name().c_str();
+    std::fprintf(stderr, "port %s: its exception interface was set up again\n", name);
+    if (auto added = add_addresses(netlink, i); !added)
+      std::fprintf(stderr, "port %s: %s\n", name, added.error().message.c_str());
+  }
+  return any;
 }
 
 void DataNode::follow_routes() {

@@ -50,6 +50,9 @@ class DataNode {
   void keep_ports_alive();
   // Shows the state of the ports' links at the exception ports, where it has changed.
   void follow_links(control::Netlink& netlink, const control::LinkMonitor& links);
+  // Gives exception ports that have been set down and up again the addresses that the kernel forgot
+  // meanwhile. Whether there was one: its routes are gone as well.
+  bool restore_addresses(control::Netlink& netlink, const control::LinkMonitor& links);
   // Decides by the kernel's news how upstreams are reached, and tells the workers.
   void follow_routes();
   void probe_neighbours();
@@ -73,6 +76,7 @@ class DataNode {
  private:
   std::vector<worker::PortRef> port_refs() const;
   void publish_routes();
+  Expected<void> add_addresses(control::Netlink& netlink, size_t port);
 
   const config::NodeGroup group_;
   const config::Config config_;  // as this node sees it
@@ -81,6 +85,7 @@ class DataNode {
   std::vector<port::ExceptionPort> exception_ports_;  // until the bridge has them
   std::vector<control::IngressGuard> guards_;
   std::vector<unsigned> exception_ifindexes_;
+  std::vector<uint64_t> times_set_up_;     // the exception ports, by when they have their addresses
   std::vector<control::LinkState> links_;  // of the ports, as the exception ports show them
   std::unique_ptr<worker::Node> node_;
   std::vector<std::unique_ptr<worker::Worker>> workers_;

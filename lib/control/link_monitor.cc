@@ -5,6 +5,7 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -36,8 +37,13 @@ int LinkMonitor::reload() {
   Map fresh;
   const int error = requests_.dump(message, [&](const nlmsghdr* link) { apply(link, fresh); });
   reload_due_ = error != 0;
-  if (error == 0) links_ = std::move(fresh);
-  return error;
+  if (error != 0) return error;
+  for (auto& [ifindex, link] : fresh) {
+    const auto before = links_.find(ifindex);
+    if (before != links_.end()) link.times_set_up = before->second.times_set_up + link.set_up;
+  }
+  links_ = std::move(fresh);
+  return 0;
 }
 
 bool LinkMonitor::apply(const nlmsghdr* message, Map& map) {
@@ -53,10 +59,20 @@ bool LinkMonitor::apply(const nlmsghdr* message, Map& map) {
   constexpr unsigned kRunning = IFF_UP | IFF_LOWER_UP;
   const LinkState state =
       (body->ifi_flags & kRunning) == kRunning ? LinkState::kUp : LinkState::kDown;
-  const auto [entry, added] = map.try_emplace(ifindex, state);
-  const bool changed = added ? state == LinkState::kUp : entry->second != state;
-  entry->second = state;
+  const bool set_up = (body->ifi_flags & IFF_UP) != 0;
+  const auto [entry, added] = map.try_emplace(ifindex);
+  Link& link = entry->second;
+  const bool changed = link.state != state;
+  if (!added && set_up && !link.set_up) ++link.times_set_up;
+  link.state = state;
+  link.set_up = set_up;
   return changed;
+}
+
+bool LinkMonitor::same_states(const Map& a, const Map& b) {
+  return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
+    return x.first == y.first && x.second.state == y.second.state;
+  });
 }
 
 bool LinkMonitor::poll() {
@@ -67,12 +83,17 @@ bool LinkMonitor::poll() {
   if (!reload_due_) return changed;
   const Map before = links_;
   if (reload() != 0) return changed;
-  return changed || before != links_;
+  return changed || !same_states(before, links_);
 }
 
 LinkState LinkMonitor::state(unsigned ifindex) const {
   const auto link = links_.find(ifindex);
-  return link == links_.end() ? LinkState::kDown : link->second;
+  return link == links_.end() ? LinkState::kDown : link->second.state;
+}
+
+uint64_t LinkMonitor::times_set_up(unsigned ifindex) const {
+  const auto link = links_.find(ifindex);
+  return link == links_.end() ? 0 : link->second.times_set_up;
 }
 
 }  // namespace wirecache::control

@@ -6,6 +6,7 @@
 
 #include <linux/netlink.h>
 
+#include <cstdint>
 #include <map>
 #include <utility>
 
@@ -26,13 +27,24 @@ class LinkMonitor {
   // kUp: the interface is there, set up, and has carrier.
   LinkState state(unsigned ifindex) const;
 
+  // How often the interface was set up after it had been set down, since open(), whatever its
+  // carrier. Each time the kernel has forgotten its routes and IPv6 addresses. Lost events count as
+  // one time.
+  uint64_t times_set_up(unsigned ifindex) const;
+
  private:
-  using Map = std::map<unsigned, LinkState>;
+  struct Link {
+    LinkState state = LinkState::kDown;
+    bool set_up = false;
+    uint64_t times_set_up = 0;
+  };
+  using Map = std::map<unsigned, Link>;
 
   LinkMonitor(NetlinkSocket events, NetlinkSocket requests)
       : events_(std::move(events)), requests_(std::move(requests)) {}
   int reload();
   static bool apply(const nlmsghdr* message, Map& map);
+  static bool same_states(const Map& a, const Map& b);
 
   NetlinkSocket events_;
   NetlinkSocket requests_;

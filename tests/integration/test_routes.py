@@ -248,6 +248,30 @@ def test_link_goes_down_and_comes_back(rack, running):
     assert set(rack.seen()[0]) == set(SOURCES[running.family])
 
 
+@on_af_xdp
+def test_exception_port_is_set_down_and_up(rack, running):
+    """By whoever administers the host: what the kernel forgets by that is given again."""
+    def known():
+        """Addresses and routes, but those that the kernel makes and removes by itself."""
+        lines = running.ip("-o", "addr", "show", TAP) + running.ip("route", "show")
+        return sorted(line.split("valid_lft")[0] for line in lines.splitlines()
+                      if "fe80:" not in line)
+
+    before = known()
+    rack.app.ip("link", "set", TAP, "down")
+    assert known() != before
+    rack.app.ip("link", "set", TAP, "up")
+    assert processes.wait_until(lambda: known() == before, 10), (before, known())
+    assert running.ping(0) > 0
+
+    def asks_by_the_first_port():
+        rack.seen()
+        running.ask(LISTEN["v4"][0])
+        return set(rack.seen()[0]) == {SOURCES[running.family][0]}
+
+    assert processes.wait_until(asks_by_the_first_port, 10)
+
+
 @everywhere
 def test_counters_add_up_at_rest(rack, running):
     del rack

@@ -53,6 +53,29 @@ TEST_F(LinkMonitorTest, FollowsCarrierAndAdministrativeState) {
   }
 }
 
+TEST_F(LinkMonitorTest, CountsHowOftenItWasSetUp) {
+  auto monitor = LinkMonitor::open();
+  ASSERT_TRUE(monitor) << monitor.error().message;
+  EXPECT_EQ(monitor->times_set_up(la_), 0u);
+  EXPECT_EQ(monitor->times_set_up(9999), 0u);
+  // Carrier alone is nothing that the administrator did.
+  ASSERT_TRUE(run("ip link set lb down && ip link set lb up"));
+  ASSERT_TRUE(becomes(*monitor, la_, LinkState::kUp));
+  EXPECT_EQ(monitor->times_set_up(la_), 0u);
+  // Also where both come in one look.
+  ASSERT_TRUE(run("ip link set la down && ip link set la up"));
+  monitor->poll();
+  EXPECT_EQ(monitor->times_set_up(la_), 1u);
+  ASSERT_TRUE(run("ip link set lb down && ip link set la down"));
+  monitor->poll();
+  EXPECT_EQ(monitor->times_set_up(la_), 1u);
+  ASSERT_TRUE(run("ip link set la up"));
+  monitor->poll();
+  EXPECT_EQ(monitor->times_set_up(la_), 2u);
+  EXPECT_EQ(monitor->state(la_), LinkState::kDown);
+  ASSERT_TRUE(run("ip link set lb up"));
+}
+
 TEST_F(LinkMonitorTest, SaysWhetherAnAnswerChanged) {
   auto monitor = LinkMonitor::open();
   ASSERT_TRUE(monitor) << monitor.error().message;
@@ -93,6 +116,13 @@ TEST_F(LinkMonitorTest, LostEventsAreReadAgain) {
           "ip link set la down"));
   monitor->poll();
   EXPECT_EQ(monitor->state(la_), LinkState::kDown);
+  EXPECT_EQ(monitor->times_set_up(la_), 0u);
+  ASSERT_TRUE(
+      run("(for i in $(seq 1 300); do echo link set lb mtu $((1000 + i)); done; "
+          "for i in $(seq 1 300); do echo link set la mtu $((1000 + i)); done; "
+          "echo link set la up) | ip -batch -"));
+  monitor->poll();
+  EXPECT_EQ(monitor->times_set_up(la_), 1u);
 }
 
 }  // namespace
