@@ -16,7 +16,8 @@ from scapy.layers.inet6 import ICMPv6EchoReply, ICMPv6EchoRequest
 QUERIES_PER_SECOND = 100000
 LOAD_SEC = 4
 ECHO_PORT = 7777
-# On AF_PACKET the kernel takes the outer tag out of the frame and the driver puts an 802.1Q one back.
+# On AF_PACKET the kernel takes the outer tag out of the frame and the driver puts it back as one of
+# 802.1Q.
 QINQ = (Setup("af_xdp", workers=1), Setup("af_xdp", workers=2, ports=2))
 LOADED = (Setup("af_xdp", workers=1), Setup("af_packet", workers=2))
 
