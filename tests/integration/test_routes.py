@@ -142,8 +142,8 @@ def running(rack, request):
         the_running = Running(rack, directory, driver, family)
         yield the_running
         ended = the_running.wirecached.ended()
-        log = the_running.wirecached.log()
         code = the_running.wirecached.stop()
+        log = the_running.wirecached.log()
     assert not ended and code == 0, log
 
 
