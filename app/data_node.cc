@@ -16,6 +16,7 @@
 #include "lib/control/interface_ipv6.h"
 #include "lib/control/interface_neighbours.h"
 #include "lib/port/eal.h"
+#include "lib/port/node_memory.h"
 #include "lib/port/packet_pool.h"
 
 namespace wirecache::app {
@@ -116,6 +117,7 @@ unsigned DataNode::exception_ifindex(unsigned port) const {
 }
 
 Started DataNode::create_node(control::KernelNetwork& network) {
+  const port::NodeMemory memory(group_.numa_node);
   worker::NodeOptions options;
   options.name = "node" + std::to_string(group_.numa_node);
   options.numa_node = group_.numa_node;
@@ -170,6 +172,7 @@ std::vector<worker::PortRef> DataNode::port_refs() const {
 }
 
 Started DataNode::create_workers() {
+  const port::NodeMemory memory(group_.numa_node);
   for (unsigned id = 0; id < node_->workers(); ++id) {
     auto made = worker::Worker::create(*node_, {id, config_.upstream, Random::from_kernel()});
     if (!made) return as_start_error(StartFailure::kMemory, made.error());
