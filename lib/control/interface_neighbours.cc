@@ -42,7 +42,7 @@ Expected<void> prepare_neighbours(const std::string& interface) {
     const bool optional = std::string(setting.folder).starts_with("ipv6");
     if (optional && !std::filesystem::exists(folder, error)) continue;
     std::ofstream file(folder + setting.name);
-    file << setting.value << '\n';
+    file << setting.value;  // without a newline, which Linux 6.1 refuses for some of IPv6's
     if (!file.flush()) return fail("cannot write " + folder + setting.name);
   }
   return {};
