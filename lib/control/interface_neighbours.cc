@@ -42,7 +42,9 @@ Expected<void> prepare_neighbours(const std::string& interface) {
     const bool optional = std::string(setting.folder).starts_with("ipv6");
     if (optional && !std::filesystem::exists(folder, error)) continue;
     std::ofstream file(folder + setting.name);
-    file << setting.value;  // without a newline, which Linux 6.1 refuses for some of IPv6's
+    // Without a newline: Linux 6.1 takes one byte at a time of IPv6's ignore_routes_with_linkdown,
+    // and refuses a newline that is left over.
+    file << setting.value;
     if (!file.flush()) return fail("cannot write " + folder + setting.name);
   }
   return {};
