@@ -294,7 +294,7 @@ SUITES = {"lint": lint, "unit": unit, "asan": asan, "fuzz": fuzz, "integration":
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--fuzz-seconds", type=int, default=60)
+    parser.add_argument("--fuzz-seconds", type=int, default=30)
     parser.add_argument("suites", nargs="+", choices=list(SUITES))
     options = parser.parse_args()
     processes.raise_on_signals()
