@@ -328,7 +328,8 @@ def test_driver_counters(lab, ask, wirecache):
     for i in range(20):
         ask(fake(), link=i % lab.current_setup.ports)
     earlier = wirecache.metrics()
-    assert processes.wait_until(lambda: drivers_agree(lab, earlier, wirecache.metrics()), SETTLE_SEC)
+    assert processes.wait_until(
+        lambda: drivers_agree(lab, earlier, wirecache.metrics()), SETTLE_SEC)
     metrics = wirecache.metrics()
     for port in ports(lab):
         for way in ("received", "sent"):
