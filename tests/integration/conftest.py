@@ -36,6 +36,12 @@ def lab():
         the_lab.close()
 
 
+@pytest.fixture(scope="module")
+def alone(lab):
+    """Nothing else runs that would take CPUs away: for what starts appliances of its own."""
+    lab.stop_current()
+
+
 @pytest.fixture
 def wirecache(lab, request):
     """The running Wirecached; parametrised with a Setup by client.on()."""

@@ -28,7 +28,8 @@ WORKERS = 2
 
 
 @pytest.fixture(scope="module")
-def rack():
+def rack(alone):
+    del alone
     the_rack = Rack(os.getpid())
     try:
         yield the_rack

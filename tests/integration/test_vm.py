@@ -43,8 +43,9 @@ _serial = itertools.count(int(time.time()))
 
 
 @pytest.fixture(scope="module")
-def vm(request):
+def vm(alone, request):
     """The running machine with this kind of card, its network known to both sides."""
+    del alone
     lab = machine.Lab(request.param, {"demo.example": os.path.join(HERE, "zones", "demo.zone")})
     try:
         for link in lab.network.links:
