@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
+#include <exception>
 #include <fstream>
 #include <optional>
 #include <string_view>
@@ -128,7 +130,7 @@ ReservedPorts::ReservedPorts(ReservedPorts&& other) noexcept {
 ReservedPorts& ReservedPorts::operator=(ReservedPorts&& other) noexcept {
   if (this == &other) return *this;
   restore();
-  added_ = std::exchange(other.added_, {});
+  added_.swap(other.added_);
   return *this;
 }
 
@@ -136,11 +138,16 @@ ReservedPorts::~ReservedPorts() {
   restore();
 }
 
-// Others may have changed the list meanwhile.
-void ReservedPorts::restore() {
+// Others may have changed the list meanwhile. Without memory for it the reservation stays, which is
+// harmless.
+void ReservedPorts::restore() noexcept {
   if (added_.empty()) return;
-  if (const auto now = read_sysctl()) {
-    if (const auto rest = without_ports(*now, added_)) write_sysctl(*rest);
+  try {
+    if (const auto now = read_sysctl()) {
+      if (const auto rest = without_ports(*now, added_)) write_sysctl(*rest);
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "UDP ports stay reserved: %s\n", error.what());
   }
   added_.clear();
 }

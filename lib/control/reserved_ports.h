@@ -30,7 +30,7 @@ class ReservedPorts {
 
  private:
   ReservedPorts() = default;
-  void restore();
+  void restore() noexcept;
 
   std::string added_;  // what was not reserved before, as a list; empty: nothing to take back
 };

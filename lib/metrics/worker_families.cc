@@ -14,7 +14,6 @@ using stats::CounterArray;
 using stats::Histogram;
 using stats::Name;
 using stats::PortStats;
-using stats::ServerStats;
 using stats::Upstream;
 using stats::WorkerStats;
 
