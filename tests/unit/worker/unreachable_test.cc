@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "lib/net/checksum.h"
-#include "tests/support/rig.h"
+#include "tests/unit/worker/upstream_fixture.h"
 
 namespace wirecache::worker {
 namespace {
@@ -15,23 +15,7 @@ using testing::Rig;
 using testing::Sent;
 using testing::Wire;
 
-class Unreachable : public ::testing::Test {
- protected:
-  Sent ask_upstream(Rig& rig, const QuerySpec& spec = {}) {
-    rig.ask(testing::make_query(spec));
-    rig.poll();
-    auto upstream = rig.traffic().upstream;
-    EXPECT_EQ(upstream.size(), 1u);
-    return upstream.empty() ? Sent{} : upstream[0];
-  }
-  Wire good_answer(const Sent& query) {
-    return testing::make_answer(query.message, {.answer = {a_record("www.example.com", 300)}});
-  }
-  std::vector<Sent> replies_after(Rig& rig) {
-    rig.poll();
-    return rig.traffic().replies;
-  }
-};
+class Unreachable : public UpstreamFixture {};
 
 // ICMP "port unreachable" from `query`'s server, quoting it (RFC 792).
 Wire port_unreachable(const Sent& query) {

@@ -1,7 +1,7 @@
 // Misses when the upstream misbehaves: nothing wrong is told, everybody is answered, nothing leaks.
 #include <gtest/gtest.h>
 
-#include "tests/support/rig.h"
+#include "tests/unit/worker/upstream_fixture.h"
 
 namespace wirecache::worker {
 namespace {
@@ -16,23 +16,7 @@ using testing::RigOptions;
 using testing::Sent;
 using testing::Wire;
 
-class UpstreamFaults : public ::testing::Test {
- protected:
-  Sent ask_upstream(Rig& rig, const QuerySpec& spec = {}) {
-    rig.ask(testing::make_query(spec));
-    rig.poll();
-    auto upstream = rig.traffic().upstream;
-    EXPECT_EQ(upstream.size(), 1u);
-    return upstream.empty() ? Sent{} : upstream[0];
-  }
-  Wire good_answer(const Sent& query) {
-    return testing::make_answer(query.message, {.answer = {a_record("www.example.com", 300)}});
-  }
-  std::vector<Sent> replies_after(Rig& rig) {
-    rig.poll();
-    return rig.traffic().replies;
-  }
-};
+class UpstreamFaults : public UpstreamFixture {};
 
 TEST_F(UpstreamFaults, OnlyTheMatchingAnswerIsTaken) {
   Rig rig;
