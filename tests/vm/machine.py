@@ -8,7 +8,6 @@ where clients and the upstream server live, with the addresses of netns.Link: po
 """
 
 import contextlib
-import http.client
 import mmap
 import os
 import shutil
@@ -37,7 +36,6 @@ NODE_CPUS = ((0, 1, 2), (3, 4))
 WORKERS_OF_NODE = ((0, 1), (2, 3))  # numbers of the workers, as the metrics name them
 WORKER_CPUS = (1, 2, 3, 4)
 PCI_ADDRESSES = ("0000:21:00.0", "0000:41:00.0")  # first bus behind each node's bridge
-METRICS_PORT = 9353
 BOOT_TIMEOUT_SEC = 120
 # The last two spare work that an emulated CPU is slow at: what guards against side channels, and
 # remapping the page tables of each huge page.
@@ -106,7 +104,7 @@ def guest_config(links):
     # Emulated CPUs are slow, and the machine that emulates them may be busy: no second tries.
     config["upstream"] = {"try_timeout_ms": 5000, "deadline_ms": 9000,
                           "server": [{"address": link.v4(2)} for link in links]}
-    config["metrics"] = {"listen": f"0.0.0.0:{METRICS_PORT}"}
+    config["metrics"] = {"listen": f"0.0.0.0:{appliance.METRICS_PORT}"}
     return config
 
 
@@ -261,22 +259,10 @@ class Machine:
     def http(self, path):
         """(status, body) of a GET from outside: TCP through the exception port of port 0."""
         with self.network.net.inside():
-            connection = http.client.HTTPConnection(self.network.links[0].v4(1), METRICS_PORT,
-                                                    timeout=5)
-            try:
-                connection.request("GET", path)
-                response = connection.getresponse()
-                return response.status, response.read().decode()
-            except http.client.HTTPException as error:
-                raise ConnectionError(str(error)) from error
-            finally:
-                connection.close()
+            return appliance.http_get(self.network.links[0].v4(1), path)
 
     def metrics(self):
-        status, text = self.http("/metrics")
-        if status != 200:
-            raise RuntimeError(f"/metrics: HTTP {status}")
-        return appliance.Metrics(text)
+        return appliance.scrape(self.http)
 
     def stop_wirecached(self):
         """SIGTERM in the guest; the exit code, None when it did not end within 15 s."""

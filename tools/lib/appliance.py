@@ -116,6 +116,27 @@ class Metrics:
         return result
 
 
+def http_get(address, path):
+    """(status, body) of a GET of the metrics listener, from the namespace of the caller."""
+    connection = http.client.HTTPConnection(address, METRICS_PORT, timeout=5)
+    try:
+        connection.request("GET", path)
+        response = connection.getresponse()
+        return response.status, response.read().decode()
+    except http.client.HTTPException as error:
+        raise ConnectionError(str(error)) from error
+    finally:
+        connection.close()
+
+
+def scrape(get):
+    """The metrics; `get` is a function of the path like http_get."""
+    status, text = get("/metrics")
+    if status != 200:
+        raise RuntimeError(f"/metrics: HTTP {status}")
+    return Metrics(text)
+
+
 class Wirecached:
     """A running wirecached in the appliance's namespace."""
 
@@ -148,21 +169,10 @@ class Wirecached:
     def http(self, path):
         """(status, body) of a GET in the appliance's namespace."""
         with self.network.app.inside():
-            connection = http.client.HTTPConnection("127.0.0.1", METRICS_PORT, timeout=5)
-            try:
-                connection.request("GET", path)
-                response = connection.getresponse()
-                return response.status, response.read().decode()
-            except http.client.HTTPException as error:
-                raise ConnectionError(str(error)) from error
-            finally:
-                connection.close()
+            return http_get("127.0.0.1", path)
 
     def metrics(self):
-        status, text = self.http("/metrics")
-        if status != 200:
-            raise RuntimeError(f"/metrics: HTTP {status}")
-        return Metrics(text)
+        return scrape(self.http)
 
     def metrics_at_rest(self, timeout_sec=10):
         """A scrape between which and the one before nothing was received and nobody waits."""
