@@ -8,17 +8,13 @@
 #include <fstream>
 #include <utility>
 
+#include "lib/control/sysctl.h"
+
 namespace wirecache::control {
 namespace {
 
 std::string disable_ipv6_path(const std::string& interface) {
   return "/proc/sys/net/ipv6/conf/" + interface + "/disable_ipv6";
-}
-
-bool write_line(const std::string& path, const std::string& value) {
-  std::ofstream file(path);
-  file << value << '\n';
-  return static_cast<bool>(file.flush());
 }
 
 // What libnftables says, on one line.
@@ -66,7 +62,7 @@ Expected<IngressGuard> IngressGuard::install(const std::string& interface) {
   // IPv6 has no such file.
   const std::string path = disable_ipv6_path(interface);
   std::string previous;
-  if (std::ifstream file(path); std::getline(file, previous) && write_line(path, "1"))
+  if (std::ifstream file(path); std::getline(file, previous) && write_sysctl(path, "1"))
     guard.previous_disable_ipv6_ = previous;
   return guard;
 }
@@ -87,7 +83,8 @@ IngressGuard::~IngressGuard() {
 void IngressGuard::remove() {
   // Closing the socket that owns the table removes it.
   context_.reset();
-  if (previous_disable_ipv6_) write_line(disable_ipv6_path(interface_), *previous_disable_ipv6_);
+  if (previous_disable_ipv6_)
+    (void)write_sysctl(disable_ipv6_path(interface_), *previous_disable_ipv6_);
   previous_disable_ipv6_.reset();
 }
 

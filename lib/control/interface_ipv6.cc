@@ -7,6 +7,8 @@
 #include <sstream>
 #include <thread>
 
+#include "lib/control/sysctl.h"
+
 namespace wirecache::control {
 namespace {
 
@@ -52,9 +54,8 @@ Expected<void> prepare_ipv6(const std::string& interface) {
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) return {};
   for (const Setting& setting : kSettings) {
-    std::ofstream file(folder + setting.name);
-    file << setting.value << '\n';
-    if (!file.flush()) return fail("cannot write " + folder + setting.name);
+    const std::string path = folder + setting.name;
+    if (!write_sysctl(path, setting.value)) return fail("cannot write " + path);
   }
   // The kernel makes the address a moment later, in a work queue of its own; without carrier,
   // never.

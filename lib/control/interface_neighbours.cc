@@ -2,7 +2,8 @@
 
 #include <array>
 #include <filesystem>
-#include <fstream>
+
+#include "lib/control/sysctl.h"
 
 namespace wirecache::control {
 namespace {
@@ -41,11 +42,8 @@ Expected<void> prepare_neighbours(const std::string& interface) {
     std::error_code error;
     const bool optional = std::string(setting.folder).starts_with("ipv6");
     if (optional && !std::filesystem::exists(folder, error)) continue;
-    std::ofstream file(folder + setting.name);
-    // Without a newline: Linux 6.1 takes one byte at a time of IPv6's ignore_routes_with_linkdown,
-    // and refuses a newline that is left over.
-    file << setting.value;
-    if (!file.flush()) return fail("cannot write " + folder + setting.name);
+    const std::string path = folder + setting.name;
+    if (!write_sysctl(path, setting.value)) return fail("cannot write " + path);
   }
   return {};
 }

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "lib/control/sysctl.h"
+
 namespace wirecache::control {
 namespace {
 
@@ -78,10 +80,9 @@ std::optional<std::string> read_sysctl() {
   return list;
 }
 
-bool write_sysctl(const std::string& value) {
-  std::ofstream file(kSysctl);
-  file << value << '\n';
-  return static_cast<bool>(file.flush());
+// A line: of an empty list nothing else would be written.
+bool write_list(const std::string& list) {
+  return write_sysctl(kSysctl, list + "\n");
 }
 
 }  // namespace
@@ -115,7 +116,7 @@ Expected<ReservedPorts> ReservedPorts::reserve(uint16_t first, uint16_t last) {
   if (!before) return fail(std::string("cannot read ") + kSysctl);
   const auto merged = merge_port_range(*before, first, last);
   if (!merged) return Unexpected<Error>(merged.error());
-  if (!write_sysctl(*merged))
+  if (!write_list(*merged))
     return fail("cannot reserve UDP ports " + std::to_string(first) + "-" + std::to_string(last) +
                 ": " + kSysctl + " is not writable");
   ReservedPorts ports;
@@ -144,7 +145,7 @@ void ReservedPorts::restore() noexcept {
   if (added_.empty()) return;
   try {
     if (const auto now = read_sysctl()) {
-      if (const auto rest = without_ports(*now, added_)) write_sysctl(*rest);
+      if (const auto rest = without_ports(*now, added_)) write_list(*rest);
     }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "UDP ports stay reserved: %s\n", error.what());
