@@ -2,11 +2,9 @@
 
 #include <bit>
 
+#include "lib/net/ip_header.h"
 namespace wirecache::net {
 namespace {
-
-constexpr uint8_t kProtocolUdp = 17;
-constexpr uint8_t kProtocolIcmpv6 = 58;
 
 // One's complement addition: the carry out of the top comes back in at the bottom (RFC 1071 §2).
 uint64_t add_with_carry(uint64_t sum, uint64_t word) {

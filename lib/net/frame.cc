@@ -3,20 +3,18 @@
 #include <bit>
 
 #include "lib/net/checksum.h"
+#include "lib/net/ip_header.h"
 
 namespace wirecache::net {
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr uint8_t kProtocolUdp = 17;
-constexpr uint8_t kProtocolIcmpv6 = 58;
 constexpr uint16_t kEtherTypeArp = 0x0806;
 constexpr uint8_t kFirstNdpType = 133;  // router solicitation (RFC 4861 §4)
 constexpr uint8_t kLastNdpType = 137;   // redirect
 constexpr uint8_t kHopLimit = 64;
 constexpr uint16_t kDontFragment = 0x4000;
-constexpr uint16_t kFragmentBits = 0x3fff;  // MF and the offset
 
 // The steps of parse_frame() return kUdp to go on, and any other verdict to end with it.
 

@@ -1,19 +1,15 @@
 #include "lib/net/icmp_error.h"
 
 #include "lib/net/checksum.h"
+#include "lib/net/ip_header.h"
 
 namespace wirecache::net {
 namespace {
 
-constexpr uint8_t kProtocolIcmp = 1;
-constexpr uint8_t kProtocolUdp = 17;
-constexpr uint8_t kProtocolIcmpv6 = 58;
 constexpr uint8_t kUnreachableV4 = 3;
 constexpr uint8_t kFragmentationNeeded = 4;
 constexpr uint8_t kUnreachableV6 = 1;
 constexpr size_t kIcmpBytes = 8;
-constexpr uint16_t kFragmentBits = 0x3fff;
-constexpr uint16_t kFragmentOffset = 0x1fff;
 
 // The quoted packet within `frame`, or nothing.
 Bytes quoted_v4(Bytes frame) {
