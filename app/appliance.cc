@@ -26,15 +26,6 @@ constexpr uint64_t kLinkLookUs = 50'000;
 constexpr uint64_t kWatchUs = 1'000'000;
 constexpr uint64_t kDrainSlackUs = 500'000;
 
-Unexpected<StartError> as_start_error(StartFailure kind, const Error& error) {
-  return port::start_failure(kind, error.message);
-}
-
-Unexpected<StartError> device_error(const config::PortConfig& port, const Error& error) {
-  return port::start_failure(StartFailure::kDevice, "port " + port.name + ": device " +
-                                                        port.device + ": " + error.message);
-}
-
 void warn(const std::string& text) {
   std::fprintf(stderr, "wirecached: warning: %s\n", text.c_str());
 }
@@ -73,14 +64,15 @@ Started Appliance::on_each(Started (DataNode::*step)()) {
 
 Started Appliance::bring_up_netdevs() {
   auto netlink = control::Netlink::open();
-  if (!netlink) return as_start_error(StartFailure::kOther, netlink.error());
+  if (!netlink) return port::start_failure(StartFailure::kOther, netlink.error());
   netlink_ = std::make_unique<control::Netlink>(std::move(*netlink));
   for (const config::PortConfig& port : config_.ports) {
     const std::string netdev = port::netdev_of(port.device);
     if (netdev.empty()) continue;
     const auto index = netlink_->link_index(netdev);
-    if (!index) return device_error(port, index.error());
-    if (auto up = netlink_->set_link_up(*index); !up) return device_error(port, up.error());
+    if (!index) return port::device_failure(port.name, port.device, index.error().message);
+    if (auto up = netlink_->set_link_up(*index); !up)
+      return port::device_failure(port.name, port.device, up.error().message);
   }
   return {};
 }
@@ -112,7 +104,7 @@ Started Appliance::set_up_exception_ports() {
 Started Appliance::add_routes() {
   for (const config::RouteConfig& route : config_.routes) {
     if (auto added = add_route(route); !added)
-      return as_start_error(StartFailure::kOther, added.error());
+      return port::start_failure(StartFailure::kOther, added.error());
   }
   return {};
 }
@@ -141,14 +133,14 @@ void Appliance::restore_exception_ports() {
 Started Appliance::reserve_source_ports() {
   auto reserved = control::ReservedPorts::reserve(config_.upstream.first_source_port,
                                                   config_.upstream.last_source_port);
-  if (!reserved) return as_start_error(StartFailure::kOther, reserved.error());
+  if (!reserved) return port::start_failure(StartFailure::kOther, reserved.error());
   reserved_ports_ = std::make_unique<control::ReservedPorts>(std::move(*reserved));
   return {};
 }
 
 Started Appliance::create_workers() {
   auto network = control::KernelNetwork::open();
-  if (!network) return as_start_error(StartFailure::kOther, network.error());
+  if (!network) return port::start_failure(StartFailure::kOther, network.error());
   network_ = std::move(*network);
   for (const auto& node : nodes_) {
     if (auto made = node->create_node(*network_); !made) return made;
@@ -160,7 +152,7 @@ Started Appliance::create_workers() {
 Started Appliance::start_stream() {
   DataNode& node = *nodes_.front();
   auto started = stream::UdpService::start(node.node(), config_.listen, stream_stats_);
-  if (!started) return as_start_error(StartFailure::kOther, started.error());
+  if (!started) return port::start_failure(StartFailure::kOther, started.error());
   stream_ = std::move(*started);
   for (const std::string& warning : stream_->warnings()) warn(warning);
   node.bridge().set_stream(stream_.get());
@@ -205,7 +197,7 @@ Started Appliance::start_metrics() {
   options.ready = [this] { return ready_.load(std::memory_order_relaxed); };
   options.healthy = [this] { return healthy_.load(std::memory_order_relaxed); };
   auto exporter = metrics::Exporter::start(options);
-  if (!exporter) return as_start_error(StartFailure::kOther, exporter.error());
+  if (!exporter) return port::start_failure(StartFailure::kOther, exporter.error());
   exporter_ = std::move(*exporter);
   return {};
 }

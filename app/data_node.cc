@@ -25,17 +25,7 @@ namespace {
 using port::StartError;
 using port::StartFailure;
 
-Unexpected<StartError> as_start_error(StartFailure kind, const Error& error) {
-  return port::start_failure(kind, error.message);
-}
-
-Unexpected<StartError> device_error(const config::PortConfig& port, const Error& error) {
-  return port::start_failure(StartFailure::kDevice, "port " + port.name + ": device " +
-                                                        port.device + ": " + error.message);
-}
-
-control::LinkState link_of(const port::Port& port, const control::LinkMonitor& links) {
-  if (!port.netdev().empty()) return links.state(if_nametoindex(port.netdev().c_str()));
+control::LinkState link_of_device(const port::Port& port) {
   rte_eth_link link{};
   const bool up = rte_eth_link_get_nowait(port.ethdev_id(), &link) == 0 && link.link_status != 0;
   return up ? control::LinkState::kUp : control::LinkState::kDown;
@@ -69,11 +59,13 @@ Started DataNode::open_ports() {
     if (!port) return Unexpected(port.error());
     if (port->kernel_sees_packets()) {
       auto guard = control::IngressGuard::install(port->netdev());
-      if (!guard) return device_error(port_config, guard.error());
+      if (!guard)
+        return port::device_failure(port_config.name, port_config.device, guard.error().message);
       guards_.push_back(std::move(*guard));
     }
     auto exception_port = port::ExceptionPort::open(port_config, *port, pool_);
     if (!exception_port) return Unexpected(exception_port.error());
+    netdev_ifindexes_.push_back(if_nametoindex(port->netdev().c_str()));
     ports_.push_back(std::move(*port));
     exception_ports_.push_back(std::move(*exception_port));
   }
@@ -85,18 +77,20 @@ Started DataNode::set_up_exception_ports(control::Netlink& netlink) {
     const config::PortConfig& port = config_.ports[i];
     const std::string& tap = exception_ports_[i].interface_name();
     const auto index = netlink.link_index(tap);
-    if (!index) return device_error(port, index.error());
-    if (auto up = netlink.set_link_up(*index); !up) return device_error(port, up.error());
+    if (!index) return port::device_failure(port.name, port.device, index.error().message);
+    if (auto up = netlink.set_link_up(*index); !up)
+      return port::device_failure(port.name, port.device, up.error().message);
     if (auto prepared = control::prepare_neighbours(tap); !prepared)
-      return device_error(port, prepared.error());
+      return port::device_failure(port.name, port.device, prepared.error().message);
     const bool has_v6 = std::ranges::any_of(
         port.addresses, [](const IpPrefix& prefix) { return prefix.address.is_v6(); });
     if (has_v6) {
       if (auto prepared = control::prepare_ipv6(tap); !prepared)
-        return device_error(port, prepared.error());
+        return port::device_failure(port.name, port.device, prepared.error().message);
     }
     exception_ifindexes_.push_back(*index);
-    if (auto added = add_addresses(netlink, i); !added) return device_error(port, added.error());
+    if (auto added = add_addresses(netlink, i); !added)
+      return port::device_failure(port.name, port.device, added.error().message);
   }
   times_set_up_.assign(ports_.size(), 0);
   return {};
@@ -133,7 +127,7 @@ Started DataNode::create_node(control::KernelNetwork& network) {
                      control::LinkState::kUp});
   }
   auto node = worker::Node::create(std::move(options));
-  if (!node) return as_start_error(StartFailure::kMemory, node.error());
+  if (!node) return port::start_failure(StartFailure::kMemory, node.error());
   node_ = std::move(*node);
 
   routes_ = std::make_unique<control::UpstreamRoutes>(config_.upstream, std::move(sides), network);
@@ -155,8 +149,7 @@ std::vector<worker::PortRef> DataNode::port_refs() const {
     if (port.main_has_queue()) ref.main_queue = --ref.queues.transmit;
     ref.mac = port.mac();
     ref.burst = std::min(port.burst(), worker::kBurstPackets);
-    if (port.tx_checksum() == port::TxChecksum::kDevice)
-      ref.udp_checksum = net::UdpChecksum::kDevice;
+    ref.udp_checksum = port.tx_checksum();
     queues.push_back(ref.queues);
   }
   const worker::QueuePlan plan = worker::plan_queues(queues, static_cast<unsigned>(workers));
@@ -175,7 +168,7 @@ Started DataNode::create_workers() {
   const port::NodeMemory memory(group_.numa_node);
   for (unsigned id = 0; id < node_->workers(); ++id) {
     auto made = worker::Worker::create(*node_, {id, config_.upstream, Random::from_kernel()});
-    if (!made) return as_start_error(StartFailure::kMemory, made.error());
+    if (!made) return port::start_failure(StartFailure::kMemory, made.error());
     workers_.push_back(std::move(*made));
   }
   polls_seen_.assign(workers_.size(), 0);
@@ -208,7 +201,8 @@ void DataNode::keep_ports_alive() {
 
 void DataNode::follow_links(control::Netlink& netlink, const control::LinkMonitor& links) {
   for (size_t i = 0; i < ports_.size(); ++i) {
-    const control::LinkState state = link_of(ports_[i], links);
+    const unsigned netdev = netdev_ifindexes_[i];
+    const control::LinkState state = netdev != 0 ? links.state(netdev) : link_of_device(ports_[i]);
     if (state == links_[i]) continue;
     links_[i] = state;
     routes_->set_link(i, state);

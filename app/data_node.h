@@ -84,6 +84,7 @@ class DataNode {
   std::vector<port::Port> ports_;
   std::vector<port::ExceptionPort> exception_ports_;  // until the bridge has them
   std::vector<control::IngressGuard> guards_;
+  std::vector<unsigned> netdev_ifindexes_;  // of the interfaces below the ports; 0: none
   std::vector<unsigned> exception_ifindexes_;
   std::vector<uint64_t> times_set_up_;     // the exception ports, by when they have their addresses
   std::vector<control::LinkState> links_;  // of the ports, as the exception ports show them

@@ -73,7 +73,9 @@ FrameVerdict parse_frame(Bytes frame, ChecksumHints hints, Frame& out);
 // Who makes a sent datagram's UDP checksum. The IPv4 header's is always made here.
 enum class UdpChecksum : uint8_t {
   kSoftware,
-  kDevice,  // the field gets the pseudo-header's sum, as devices that complete it want it
+  // The field gets the pseudo-header's sum, as devices want it that complete it (DPDK: for an mbuf
+  // with RTE_MBUF_F_TX_UDP_CKSUM, the IP version's flag, l2_len and l3_len).
+  kDevice,
 };
 
 // Whether a frame of at least 14 bytes is ARP or neighbour discovery (RFC 826, RFC 4861): what the

@@ -107,7 +107,7 @@ QueueCounts expected_queues(const config::PortConfig& port, const config::Driver
 }
 
 Unexpected<StartError> Port::failure(const std::string& why) const {
-  return start_failure(StartFailure::kDevice, "port " + name_ + ": device " + device_ + ": " + why);
+  return device_failure(name_, device_, why);
 }
 
 Expected<Port, StartError> Port::open(const config::PortConfig& config,
@@ -264,21 +264,6 @@ bool Port::kernel_sees_packets() const {
   return driver_ == "net_af_packet";
 }
 
-PortCounters Port::counters() const {
-  rte_eth_stats stats{};
-  if (rte_eth_stats_get(ethdev_id_, &stats) < 0) return {};
-  PortCounters counters;
-  counters.received_packets = stats.ipackets;
-  counters.received_bytes = stats.ibytes;
-  counters.sent_packets = stats.opackets;
-  counters.sent_bytes = stats.obytes;
-  counters.missed_packets = stats.imissed;
-  counters.receive_errors = stats.ierrors;
-  counters.send_errors = stats.oerrors;
-  counters.no_mbuf = stats.rx_nombuf;
-  return counters;
-}
-
 std::string describe(const Port& port) {
   const auto number = [](unsigned value) { return std::to_string(value); };
   const std::string start = "port " + port.name() + ": ";
@@ -290,7 +275,7 @@ std::string describe(const Port& port) {
                      number(port.rx_descriptors()) + " and " + number(port.tx_descriptors()) +
                      ", burst " + number(port.burst());
   if (!port.rss().empty()) text += ", RSS on " + joined(port.rss(), " ");
-  if (port.tx_checksum() == TxChecksum::kDevice) text += ", UDP checksums by the device";
+  if (port.tx_checksum() == net::UdpChecksum::kDevice) text += ", UDP checksums by the device";
   text += "\n";
   if (!port.not_granted().empty())
     text += start + "not granted: " + joined(port.not_granted(), "; ") + "\n";

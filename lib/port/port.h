@@ -2,14 +2,13 @@
 // TX queue a worker, as far as the device goes (port_setup.h).
 //
 // Invariant: RX queue q (q < rx_queues()) and TX queue q (q < tx_queues()) of an open Port are each
-// used by one lcore at a time; which, is the caller's choice. Thread: open, start, stop_and_close
-// and counters by main; the other accessors by anybody after open. Owns the ethdev, not the
+// used by one lcore at a time; which, is the caller's choice. Thread: open, start and
+// stop_and_close by main; the other accessors by anybody after open. Owns the ethdev, not the
 // mempool; bursts go straight to rte_eth_rx_burst(ethdev_id(), q, ...).
 #pragma once
 
 #include <rte_mempool.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,17 +21,6 @@
 #include "lib/port/start_error.h"
 
 namespace wirecache::port {
-
-struct PortCounters {
-  uint64_t received_packets = 0;
-  uint64_t received_bytes = 0;
-  uint64_t sent_packets = 0;
-  uint64_t sent_bytes = 0;
-  uint64_t missed_packets = 0;  // no descriptor free: the worker was too slow
-  uint64_t receive_errors = 0;
-  uint64_t send_errors = 0;
-  uint64_t no_mbuf = 0;  // the pool was empty
-};
 
 // The profile of a port's driver. A PCI device's driver is known once EAL has probed it; until then
 // its profile is "default".
@@ -67,14 +55,12 @@ class Port {
   const MacAddress& mac() const { return mac_; }
   uint16_t rx_queues() const { return setup_.rx_queues; }
   uint16_t tx_queues() const { return setup_.tx_queues; }
-  // Queues that are there for RX and TX both, which is enough for workers that use pairs.
-  uint16_t queues() const { return std::min(setup_.rx_queues, setup_.tx_queues); }
   // The last TX queue, tx_queues() - 1, is main's own.
   bool main_has_queue() const { return setup_.main_has_queue; }
   // False: nobody would have spread packets over several RX queues, so there is one, and software
   // must spread. (There may be fewer RX queues than workers besides.)
   bool fills_all_queues() const { return setup_.fills_all_queues; }
-  TxChecksum tx_checksum() const { return setup_.tx_checksum; }
+  net::UdpChecksum tx_checksum() const { return setup_.tx_checksum; }
   uint16_t rx_descriptors() const { return setup_.rx_descriptors; }  // of each queue
   uint16_t tx_descriptors() const { return setup_.tx_descriptors; }
   uint16_t burst() const { return setup_.burst; }                     // packets to take at once
@@ -88,7 +74,6 @@ class Port {
   uint16_t mtu() const { return mtu_; }
   // AF_PACKET: the kernel gets a copy of every packet as well (see control/ingress_guard.h).
   bool kernel_sees_packets() const;
-  PortCounters counters() const;
 
  private:
   Port() = default;

@@ -94,7 +94,7 @@ void grant_offloads(const std::vector<std::string>& asked, const DeviceLimits& d
     setup->tx_offloads |= offload.tx_bit;
   }
   if ((setup->tx_offloads & RTE_ETH_TX_OFFLOAD_UDP_CKSUM) != 0)
-    setup->tx_checksum = TxChecksum::kDevice;
+    setup->tx_checksum = net::UdpChecksum::kDevice;
 }
 
 bool spreads_packets(const PortConfig& config, const DriverProfile& profile,

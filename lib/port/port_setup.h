@@ -11,17 +11,9 @@
 #include <vector>
 
 #include "lib/config/config.h"
+#include "lib/net/frame.h"
 
 namespace wirecache::port {
-
-// Who fills in the UDP checksum of what is sent.
-enum class TxChecksum : uint8_t {
-  kSoftware,
-  // The device, for an mbuf with RTE_MBUF_F_TX_UDP_CKSUM, RTE_MBUF_F_TX_IPV4 or _IPV6, l2_len and
-  // l3_len, and the checksum of the pseudo-header (rte_ipv4_phdr_cksum(), rte_ipv6_phdr_cksum())
-  // in its UDP header, which many devices want.
-  kDevice,
-};
 
 // What the device can do (rte_eth_dev_info).
 struct DeviceLimits {
@@ -41,7 +33,7 @@ struct PortSetup {
   std::vector<std::string> rss;  // the same in words
   uint64_t rx_offloads = 0;
   uint64_t tx_offloads = 0;
-  TxChecksum tx_checksum = TxChecksum::kSoftware;
+  net::UdpChecksum tx_checksum = net::UdpChecksum::kSoftware;
   uint16_t rx_descriptors = 0;  // of each queue, before the driver's own limits
   uint16_t tx_descriptors = 0;
   uint16_t burst = 0;

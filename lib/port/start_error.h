@@ -28,4 +28,14 @@ inline Unexpected<StartError> start_failure(StartFailure kind, std::string messa
   return Unexpected<StartError>(StartError{kind, std::move(message)});
 }
 
+inline Unexpected<StartError> start_failure(StartFailure kind, const Error& error) {
+  return start_failure(kind, error.message);
+}
+
+// "port NAME: device DEVICE: why".
+inline Unexpected<StartError> device_failure(const std::string& port, const std::string& device,
+                                             const std::string& why) {
+  return start_failure(StartFailure::kDevice, "port " + port + ": device " + device + ": " + why);
+}
+
 }  // namespace wirecache::port

@@ -28,8 +28,8 @@ std::string first_line(const std::string& path) {
 }
 
 int node_in(const std::string& path) {
-  const int node = number_in(first_line(path)).value_or(kUnknownNode);
-  return node < 0 ? kUnknownNode : node;
+  const int node = number_in(first_line(path)).value_or(config::kUnknownNode);
+  return node < 0 ? config::kUnknownNode : node;
 }
 
 int pci_node(const std::string& address, const std::string& sysfs) {
@@ -42,11 +42,11 @@ int device_node(const std::string& device, const std::string& sysfs) {
   const std::vector<std::string> pci_devices = pci_devices_of(device);
   if (!pci_devices.empty()) return pci_node(pci_devices.front(), sysfs);
   const std::string netdev = netdev_of(device);
-  if (netdev.empty()) return kUnknownNode;
+  if (netdev.empty()) return config::kUnknownNode;
   // Of a device that is another's child (virtio), the parent knows.
   const std::string link = sysfs + "/class/net/" + netdev + "/device/";
   const int node = node_in(link + "numa_node");
-  return node != kUnknownNode ? node : node_in(link + "../numa_node");
+  return node != config::kUnknownNode ? node : node_in(link + "../numa_node");
 }
 
 int cpu_node(unsigned cpu, const std::string& sysfs) {
@@ -59,7 +59,7 @@ int cpu_node(unsigned cpu, const std::string& sysfs) {
     const auto node = number_in(std::string_view(name).substr(kNode.size()));
     if (node && in_cpu_list(first_line(entry.path().string() + "/cpulist"), cpu)) return *node;
   }
-  return kUnknownNode;
+  return config::kUnknownNode;
 }
 
 bool in_cpu_list(const std::string& list, unsigned cpu) {

@@ -5,17 +5,18 @@
 
 #include <string>
 
+#include "lib/config/placement.h"
+
 namespace wirecache::port {
 
-inline constexpr int kUnknownNode = -1;
 inline constexpr const char* kSysfs = "/sys";
 
 // Of the PCI device, or of the one below the kernel's interface that a virtual device uses; of the
-// first member of a bonding device. kUnknownNode where there is none or the kernel does not know,
-// as on most machines with one node.
+// first member of a bonding device. config::kUnknownNode where there is none or the kernel does not
+// know, as on most machines with one node.
 int device_node(const std::string& device, const std::string& sysfs = kSysfs);
 
-// kUnknownNode where no node has the CPU.
+// config::kUnknownNode where no node has the CPU.
 int cpu_node(unsigned cpu, const std::string& sysfs = kSysfs);
 
 // Whether a list of the kernel's, "0-3,8,10-11", has the number.

@@ -39,7 +39,7 @@ TEST(PlanPort, ACardThatHasAllGetsAQueueAWorkerAndOneForMain) {
   EXPECT_EQ(setup.rss, (Texts{"ipv4", "ipv4-udp", "ipv6", "ipv6-udp"}));
   EXPECT_EQ(setup.rx_offloads, kRxChecksums);  // never VLAN stripping
   EXPECT_EQ(setup.tx_offloads, RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE);
-  EXPECT_EQ(setup.tx_checksum, TxChecksum::kDevice);
+  EXPECT_EQ(setup.tx_checksum, net::UdpChecksum::kDevice);
   EXPECT_EQ(setup.rx_descriptors, 2048);
   EXPECT_EQ(setup.burst, 32);
   EXPECT_EQ(setup.not_granted, Texts());
@@ -109,7 +109,7 @@ TEST(PlanPort, E1000eHasOneQueue) {
   EXPECT_EQ(setup.tx_queues, 1);
   EXPECT_FALSE(setup.fills_all_queues);
   EXPECT_FALSE(setup.main_has_queue);
-  EXPECT_EQ(setup.tx_checksum, TxChecksum::kSoftware);
+  EXPECT_EQ(setup.tx_checksum, net::UdpChecksum::kSoftware);
   EXPECT_EQ(setup.not_granted, Texts{"spreading over 2 RX queues: done in software"});
 }
 
@@ -134,7 +134,7 @@ TEST(PlanPort, WhatTheDeviceLacksIsNamed) {
   const PortSetup setup = plan_port({}, profile("mlx5_pci"), device, 2);
   EXPECT_TRUE(setup.fills_all_queues);
   EXPECT_EQ(setup.rx_offloads, RTE_ETH_RX_OFFLOAD_IPV4_CKSUM);
-  EXPECT_EQ(setup.tx_checksum, TxChecksum::kSoftware);
+  EXPECT_EQ(setup.tx_checksum, net::UdpChecksum::kSoftware);
   EXPECT_EQ(setup.not_granted,
             (Texts{"RSS on ipv6", "RSS on ipv6-udp", "RX UDP checksum: checked in software",
                    "TX UDP checksum: done in software", "fast free of what was sent"}));

@@ -36,8 +36,8 @@ TEST_F(Sysfs, APciDeviceKnowsItsNode) {
   file("bus/pci/devices/0000:00:1f.6/numa_node", "-1\n");
   EXPECT_EQ(device("0000:3b:00.0"), 1);
   EXPECT_EQ(device("3B:00.0,txq_inline_max=0"), 1);
-  EXPECT_EQ(device("0000:00:1f.6"), kUnknownNode);
-  EXPECT_EQ(device("0000:af:00.0"), kUnknownNode);
+  EXPECT_EQ(device("0000:00:1f.6"), config::kUnknownNode);
+  EXPECT_EQ(device("0000:af:00.0"), config::kUnknownNode);
 }
 
 TEST_F(Sysfs, AVirtualDeviceIsWhereItsInterfaceIs) {
@@ -45,8 +45,8 @@ TEST_F(Sysfs, AVirtualDeviceIsWhereItsInterfaceIs) {
   link("class/net/eth1/device", "../../../devices/pci0000:80/0000:80:01.0");
   EXPECT_EQ(device("net_af_xdp0,iface=eth1"), 2);
   EXPECT_EQ(device("net_af_packet0,iface=eth1"), 2);
-  EXPECT_EQ(device("net_af_xdp0,iface=veth0"), kUnknownNode);
-  EXPECT_EQ(device("net_ring0"), kUnknownNode);
+  EXPECT_EQ(device("net_af_xdp0,iface=veth0"), config::kUnknownNode);
+  EXPECT_EQ(device("net_ring0"), config::kUnknownNode);
 }
 
 // eth0/device of a virtio NIC is ".../0000:00:03.0/virtio0", which has no numa_node of its own.
@@ -71,11 +71,11 @@ TEST_F(Sysfs, CpusHaveNodes) {
   EXPECT_EQ(cpu(11), 0);
   EXPECT_EQ(cpu(4), 1);
   EXPECT_EQ(cpu(12), 1);
-  EXPECT_EQ(cpu(13), kUnknownNode);
+  EXPECT_EQ(cpu(13), config::kUnknownNode);
 }
 
 TEST_F(Sysfs, WithoutNodesNothingIsKnown) {
-  EXPECT_EQ(cpu(0), kUnknownNode);
+  EXPECT_EQ(cpu(0), config::kUnknownNode);
 }
 
 TEST(CpuList, RangesAndSingleNumbers) {
