@@ -22,7 +22,6 @@
 namespace wirecache::app {
 namespace {
 
-using port::StartError;
 using port::StartFailure;
 
 control::LinkState link_of_device(const port::Port& port) {
