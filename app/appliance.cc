@@ -231,6 +231,7 @@ bool Appliance::carry_packets() {
 }
 
 void Appliance::housekeep(uint64_t now) {
+  for (const auto& node : nodes_) node->provision_cache();
   const bool news = network_->poll(now);
   const bool look_at_links = news || now >= next_link_look_us_;
   if (look_at_links) {

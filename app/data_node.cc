@@ -119,6 +119,9 @@ Started DataNode::create_node(control::KernelNetwork& network) {
   options.secret = HashSecret::random();
   options.pool = pool_;
   options.cache = config_.cache;
+  options.cache_pages = config_.eal.huge_pages == config::HugePages::kOff
+                            ? cache::HugePages::kTransparent
+                            : cache::HugePages::kWhereFree;
   std::vector<control::PortSide> sides;
   options.ports = port_refs();
   for (size_t i = 0; i < ports_.size(); ++i) {

@@ -46,6 +46,8 @@ class DataNode {
 
   // Housekeeping, from launch on. Whether there was anything to carry.
   bool carry_packets() { return bridge_->step(); }
+  // Memory for the cache as it grows; at each of main's turns.
+  void provision_cache() { node_->provision_cache(); }
   // Lets devices send what they have to by themselves.
   void keep_ports_alive();
   // Shows the state of the ports' links at the exception ports, where it has changed.

@@ -110,6 +110,12 @@ class Writer {
     position_ += in.size();
     return true;
   }
+  // The next `n` bytes, for the caller to fill in; nullptr where there are fewer.
+  [[nodiscard]] uint8_t* take(size_t n) {
+    if (n > remaining()) return nullptr;
+    position_ += n;
+    return bytes_.data() + position_ - n;
+  }
 
  private:
   MutableBytes bytes_;

@@ -4,6 +4,8 @@
 #include "lib/cache/answer_selection.h"
 #include "lib/cache/entry_codec.h"
 #include "lib/cache/entry_writer.h"
+#include "lib/cache/plain_encoder.h"
+#include "lib/dns/extended_error.h"
 
 namespace wirecache::cache {
 namespace {
@@ -13,11 +15,15 @@ bool is_kept_rcode(dns::Rcode rcode) {
          rcode == dns::Rcode::kYxDomain;
 }
 
-// RFC 8767 §4: a TTL with its top bit set is a large one, and all are capped; 0 is never raised.
-uint32_t stored_ttl(uint32_t ttl, const EncodeOptions& options) {
-  if (ttl == 0) return 0;
-  const uint32_t most = std::min(options.max_ttl_sec, kMaxLifetimeSec);
-  return std::min(std::max(ttl, options.min_ttl_sec), most);
+EntryOutcome outcome_of(dns::Rcode rcode, const AnswerSelection& selection) {
+  switch (rcode) {
+    case dns::Rcode::kNxDomain:
+      return EntryOutcome::kNxDomain;
+    case dns::Rcode::kYxDomain:
+      return EntryOutcome::kYxDomain;
+    default:
+      return selection.found() ? EntryOutcome::kPositive : EntryOutcome::kNoData;
+  }
 }
 
 // RFC 2308 §5: the SOA of a negative answer lives no longer than its own MINIMUM, the last of its
@@ -46,10 +52,9 @@ uint32_t settle_ttls(AnswerSelection& selection, const EncodeOptions& options) {
   return lifetime;
 }
 
-}  // namespace
-
-Encoded encode_answer(const Key& key, Bytes message, const EncodeOptions& options,
-                      MutableBytes scratch) {
+// The long way: for answers of every shape.
+Encoded encode_selected(const Key& key, Bytes message, const EncodeOptions& options,
+                        MutableBytes scratch) {
   AnswerRecords records;
   switch (records.read(key, message)) {
     case AnswerRecords::Status::kMalformed:
@@ -64,7 +69,8 @@ Encoded encode_answer(const Key& key, Bytes message, const EncodeOptions& option
 
   AnswerSelection selection(records, key,
                             options.fetched_with_do ? DnssecRecords::kKeep : DnssecRecords::kDrop);
-  const bool is_positive = rcode == dns::Rcode::kNoError && selection.found();
+  const EntryOutcome outcome = outcome_of(rcode, selection);
+  const bool is_positive = outcome == EntryOutcome::kPositive;
   const bool has_soa = selection.soa() != kNoRrset;
   if (rcode == dns::Rcode::kNoError && !selection.found() && !selection.has_alias() && !has_soa &&
       selection.has_ns()) {
@@ -79,24 +85,26 @@ Encoded encode_answer(const Key& key, Bytes message, const EncodeOptions& option
   const uint32_t smallest_ttl = settle_ttls(selection, options);
   const uint32_t lifetime = may_keep ? smallest_ttl : 0;
 
-  uint8_t flags = is_positive ? 0 : kEntryNegative;
-  if (options.fetched_with_do) flags |= kEntryFetchedWithDo;
-  if (options.keep_ad && (records.header().flags & dns::kFlagAd) != 0) flags |= kEntryAd;
-  EntryWriter writer(
-      key,
-      {.flags = flags, .rcode = rcode, .inserted_sec = options.now_sec, .lifetime_sec = lifetime},
-      scratch);
-  for (uint16_t index : selection.order()) {
-    const SelectedRrset& rrset = selection.rrsets()[index];
-    const auto audience =
-        selection.is_for_do(rrset) ? EntryWriter::Audience::kDoOnly : EntryWriter::Audience::kAll;
-    if (!writer.add(records, rrset, audience)) return {.status = EncodeStatus::kTooLarge};
-  }
-  const uint16_t bytes = writer.finish();
+  std::array<uint8_t, kMaxErrorBytes> errors;
+  const size_t error_bytes = dns::copy_extended_errors(records.opt(), errors);
+  EntryFields fields{.outcome = outcome, .now_sec = options.now_sec, .lifetime_sec = lifetime};
+  if (options.fetched_with_do) fields.flags |= kEntryFetchedWithDo;
+  if (options.keep_ad && (records.header().flags & dns::kFlagAd) != 0) fields.flags |= kEntryAd;
+  EntryWriter writer(key, fields, Bytes(errors).first(error_bytes), scratch);
+  const uint16_t bytes = writer.write(records, selection);
   if (bytes == 0) return {.status = EncodeStatus::kTooLarge};
   return {.status = lifetime == 0 ? EncodeStatus::kUseOnce : EncodeStatus::kKeep,
           .size_bytes = bytes,
           .lifetime_sec = lifetime};
+}
+
+}  // namespace
+
+Encoded encode_answer(const Key& key, Bytes message, const EncodeOptions& options,
+                      MutableBytes scratch) {
+  Encoded encoded;
+  if (encode_plain(key, message, options, scratch, encoded)) return encoded;
+  return encode_selected(key, message, options, scratch);
 }
 
 }  // namespace wirecache::cache

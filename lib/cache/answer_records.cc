@@ -72,15 +72,19 @@ bool is_about_message(const dns::Record& record) {
   }
 }
 
+bool is_opt(const dns::Record& record) {
+  return record.type == static_cast<uint16_t>(RrType::kOpt);
+}
 // The upper 8 bits of the rcode, RFC 6891 §6.1.3: what is not known here is no answer.
 bool has_extended_rcode(const dns::Record& record) {
-  return record.type == static_cast<uint16_t>(RrType::kOpt) && record.ttl >> 24 != 0;
+  return is_opt(record) && record.ttl >> 24 != 0;
 }
 
 }  // namespace
 
 AnswerRecords::Status AnswerRecords::read(const Key& key, Bytes message) {
   message_ = message;
+  opt_ = {};
   count_ = 0;
   owner_count_ = 0;
   dns::MessageWalk walk(message);
@@ -98,6 +102,7 @@ AnswerRecords::Status AnswerRecords::read(const Key& key, Bytes message) {
         break;
     }
     if (has_extended_rcode(record)) return Status::kMalformed;
+    if (is_opt(record)) opt_ = message.subspan(record.rdata_offset, record.rdata_bytes);
     if (record.rr_class == static_cast<uint16_t>(dns::RrClass::kIn) && !is_about_message(record)) {
       const Status status = add(record, static_cast<uint16_t>(owner_at));
       if (status != Status::kOk) return status;

@@ -41,6 +41,8 @@ class AnswerRecords {
 
   Bytes message() const { return message_; }
   const dns::Header& header() const { return header_; }
+  // The data of the OPT record; empty: none.
+  Bytes opt() const { return opt_; }
   uint16_t count() const { return static_cast<uint16_t>(count_); }
   AnswerRecord& operator[](size_t i) { return records_[i]; }
   const AnswerRecord& operator[](size_t i) const { return records_[i]; }
@@ -65,6 +67,7 @@ class AnswerRecords {
   uint16_t number_owner(Bytes name, uint16_t at);
 
   Bytes message_;
+  Bytes opt_;
   dns::Header header_;
   size_t count_ = 0;
   size_t owner_count_ = 0;

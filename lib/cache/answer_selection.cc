@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/dns/rdata.h"
 #include "lib/dns/types.h"
 
 namespace wirecache::cache {
@@ -23,9 +24,6 @@ constexpr uint16_t number(RrType type) {
 bool is_singleton(uint16_t type) {
   return type == number(RrType::kCname) || type == number(RrType::kDname) ||
          type == number(RrType::kSoa);
-}
-bool is_address(uint16_t type) {
-  return type == number(RrType::kA) || type == number(RrType::kAaaa);
 }
 bool is_proof(uint16_t type) {
   return type == number(RrType::kNsec) || type == number(RrType::kNsec3);
@@ -213,7 +211,8 @@ void AnswerSelection::take_additional() {
   bool marked = false;
   for (uint16_t i = 0; i < records_.count(); ++i) {
     const AnswerRecord& record = records_[i];
-    if (record.section != Section::kAdditional || !is_address(record.rdata.type)) continue;
+    if (record.section != Section::kAdditional || !dns::is_address_type(record.rdata.type))
+      continue;
     if (!marked) mark_targets();
     marked = true;
     if (is_target_[record.owner]) add(i, kAdditionalRank);

@@ -42,6 +42,7 @@ class AnswerSelection {
   AnswerSelection(AnswerRecords& records, const Key& key, DnssecRecords dnssec);
 
   std::span<SelectedRrset> rrsets() { return std::span(rrsets_).first(count_); }
+  std::span<const SelectedRrset> rrsets() const { return std::span(rrsets_).first(count_); }
   // Indices of rrsets(), as they are to stand in the reply.
   std::span<const uint16_t> order() const { return std::span(order_).first(count_); }
 

@@ -1,16 +1,21 @@
 // Between messages and packed entries: encode an upstream's answer, build a client's reply.
 //
-// RRset block, after the entry's name, in the order of the sections:
-//   control 1  bits 0-1 section; 2 DNSSEC (only for DO=1); 3-4 owner: 0 the question's name, 1 that
-//              of the block before, 2 a packed name follows; 5 type is the question's; 6 TTL is the
-//              entry's lifetime; 7 exactly one record
+// RRset block, in the order of the sections:
+//   control 1  bits 0-1 section, or 3: the answer section, and the records go to the entry's end;
+//              2 DNSSEC (only for DO=1); 3-4 owner: 0 the question's name, 1 that of the block
+//              before, 2 a packed name follows; 5 type is the question's; 6 TTL is the lifetime;
+//              7 exactly one record
 //   owner      packed name, where it follows
 //   type       1 byte where below 256 and not 0; else 0 and 2 bytes; absent with bit 5
-//   ttl        3 bytes, absent with bit 6
-//   count      1 byte (1..255), absent with bit 7; a larger RRset takes several blocks
-//   records    rdata in one of three forms (rdata_parts.h): the bytes, where the type has one
+//   ttl        what the TTL is above the lifetime: 1 to 3 bytes of 7 bits, the low ones first, bit
+//   7
+//              set where another follows; absent with bit 6
+//   count      1 byte (1..255), absent with bit 7 and section 3; a larger RRset takes more blocks
+//   records    rdata in one of four forms (rdata_parts.h): the bytes, where the type has one
 //              length; fixed bytes, character-strings, packed names, fixed bytes, where they
-//              delimit themselves; else length 1 byte (below 255) or 255 and 2 bytes, and the bytes
+//              delimit themselves; text: 1 character-string of less than 254 bytes as it is, else
+//              254 and an opaque; opaque: length 1 byte (below 255) or 255 and 2 bytes, and the
+//              bytes
 // Integers of more than a byte: little-endian.
 //
 // Packed name: labels, then an end byte: 00 root; 10nnnnnn the question's name from label n on;
@@ -60,8 +65,9 @@ struct Encoded {
 // Packs `message`, the matched upstream answer to `key` with rcode NOERROR, NXDOMAIN or YXDOMAIN
 // and TC=0, into `scratch`. Keeps the answer chain from the key's name on (RFC 1034 §3.6.2, RFC
 // 6672), the SOA and DNSSEC records and NS of the authority section, and addresses of names that
-// kept records mention; OPT, TSIG and what is out of the chain are left out. Negative answers: RFC
-// 2308 §3, §5. TTLs: RFC 2181 §8, RFC 8767 §4.
+// kept records mention; of the OPT the extended errors (RFC 8914), as far as kMaxErrorBytes reach.
+// TSIG and what is out of the chain are left out. Negative answers: RFC 2308 §3, §5. TTLs: RFC 2181
+// §8, RFC 8767 §4.
 Encoded encode_answer(const Key& key, Bytes message, const EncodeOptions& options,
                       MutableBytes scratch);
 
@@ -69,6 +75,8 @@ struct ReplyOptions {
   uint32_t now_sec = 0;
   uint16_t udp_size = 1232;         // put into our OPT
   uint16_t max_reply_bytes = 1232;  // the path's limit
+  // Which of an RRset's addresses comes first, modulo their number; 0: as the upstream had them.
+  uint32_t rotation = 0;
 };
 
 struct ReplyResult {
@@ -76,10 +84,12 @@ struct ReplyResult {
   bool truncated = false;
 };
 
-// Builds the whole reply to `query` in `message`, at whose start the query's header and question
-// stand (question_bytes() of them are kept as they are; all behind is overwritten). The reply obeys
-// the client's size (512 without OPT), max_reply_bytes and the span, whichever is least. What does
-// not fit: additional out first, then a positive answer's authority, then TC=1 (RFC 2181 §9).
+// Builds the whole reply to `query`, whose question `entry` matches, in `message`, at whose start
+// the query's header and question stand (question_bytes() of them are kept as they are; all behind
+// is overwritten). The reply obeys the client's size (512 without OPT), max_reply_bytes and the
+// span, whichever is least. What does not fit: extended errors out first (RFC 8914 §3; without TC,
+// for nothing of the answer is missing), additional next, then a positive answer's authority, then
+// TC=1 (RFC 2181 §9).
 ReplyResult build_reply(EntryView entry, const dns::Query& query, const ReplyOptions& options,
                         MutableBytes message);
 

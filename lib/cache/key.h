@@ -23,21 +23,26 @@ struct Key {
   uint64_t hash = 0;
 };
 
+// What of a key is hashed behind its name.
+inline constexpr size_t kKeySuffixBytes = 4;
+inline void write_key_suffix(uint8_t* out, uint16_t type, dns::CdBit cd, uint8_t tag) {
+  store_be16(out, type);
+  out[2] = cd == dns::CdBit::kSet ? 1 : 0;
+  out[3] = tag;
+}
+
 class KeyBuffer {
  public:
   // Lowers `name` (a valid flat name) into this buffer and hashes. The Key borrows from it.
   Key make(const HashSecret& secret, Bytes name, uint16_t type, dns::CdBit cd, uint8_t tag) {
     dns::lower_name(name, bytes_.data());
-    uint8_t* end = bytes_.data() + name.size();
-    store_be16(end, type);
-    end[2] = cd == dns::CdBit::kSet ? 1 : 0;
-    end[3] = tag;
-    const Bytes all(bytes_.data(), name.size() + 4);
+    write_key_suffix(bytes_.data() + name.size(), type, cd, tag);
+    const Bytes all(bytes_.data(), name.size() + kKeySuffixBytes);
     return Key{all.first(name.size()), type, cd == dns::CdBit::kSet, tag, secret.hash(all)};
   }
 
  private:
-  std::array<uint8_t, dns::kMaxNameBytes + 4> bytes_;
+  std::array<uint8_t, dns::kMaxNameBytes + kKeySuffixBytes> bytes_;
 };
 
 }  // namespace wirecache::cache

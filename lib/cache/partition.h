@@ -1,11 +1,14 @@
 // One worker's part of the node's cache: an index and a store of packed entries in segments.
 //
 // Written by its owner alone; read, lock-free, by every worker registered in the node's RCU
-// variable. Segments are filled in order of insertion and reused first in, first out under a byte
-// cap; before a segment is reused its entries leave the index (a few with each insertion, so that
-// no burst pays for a whole segment) and every reader has reported quiescence. insert() never
-// waits: where no segment is free in time the entry is not kept and that is counted. Entries leave
-// as well when the index runs short of slots, which are counted for entries of 96 bytes.
+// variable. Memory is capped in bytes, index included, and grows with what is kept. Where it is
+// short, entries leave a few at a time, so that no burst pays for a whole segment: expired ones
+// first, then those that nobody asked for (segment_store.h). insert() never waits: where no segment
+// is free in time the entry is not kept and that is counted.
+//
+// Threads: find and find_burst any reader; insert and maintain the owner; provision and
+// set_capacity main. BasicPartition is made for both indexes; Partition has the one that the build
+// option `index` names.
 #pragma once
 
 #include <cstdint>
@@ -16,61 +19,119 @@
 #include "lib/base/bytes.h"
 #include "lib/base/expected.h"
 #include "lib/base/hash.h"
+#include "lib/cache/compact_index.h"
 #include "lib/cache/entry.h"
+#include "lib/cache/entry_space.h"
+#include "lib/cache/ghosts.h"
+#include "lib/cache/hash_index.h"
 #include "lib/cache/index.h"
 #include "lib/cache/key.h"
+#include "lib/cache/segment_store.h"
+#include "lib/cache/slab_memory.h"
+#include "lib/cache/slab_supply.h"
 #include "lib/stats/worker_stats.h"
 
 struct rte_rcu_qsbr;
 
 namespace wirecache::cache {
 
-class SegmentStore;
+// How the memory of a partition is cut up.
+struct PartitionLayout {
+  uint32_t slab_bytes;
+  uint32_t segment_bytes;
+
+  // About 128 slabs and 2,048 segments, so that what is begun and not filled is about a hundredth:
+  // slabs of 64 KiB to 64 MiB, of at least a huge page from 96 MiB on.
+  static PartitionLayout for_capacity(uint64_t capacity_bytes);
+};
 
 struct PartitionOptions {
-  std::string name;                  // unique in the process, at most 26 bytes
-  uint64_t capacity_bytes = 0;       // of segments; at least 3 segments
-  uint32_t segment_bytes = 1 << 20;  // at least 128 KiB, a power of two
+  std::string name;  // unique in the process, at most 26 bytes
+  // Of index and entries; at least 1 MiB. It can be lowered later, and raised to this again.
+  uint64_t capacity_bytes = 0;
+  uint32_t stale_retention_sec = 0;  // how long expired entries stay while memory allows
+  SlabMemory* memory = nullptr;      // of the node, with the slabs of the layout; outlives this
   int numa_node = 0;
   rte_rcu_qsbr* rcu = nullptr;  // of the node
   const HashSecret* secret = nullptr;
   stats::WorkerStats* stats = nullptr;  // the owner's
 };
 
-class Partition {
+enum class InsertStatus : uint8_t {
+  kInserted,
+  kReplaced,
+  kRejected,  // no segment is free: not kept
+};
+
+template <typename IndexType>
+class BasicPartition {
  public:
-  static Expected<std::unique_ptr<Partition>> create(const PartitionOptions& options);
-  ~Partition();
-  Partition(const Partition&) = delete;
-  Partition& operator=(const Partition&) = delete;
+  static Expected<std::unique_ptr<BasicPartition>> create(const PartitionOptions& options);
+  ~BasicPartition();
+  BasicPartition(const BasicPartition&) = delete;
+  BasicPartition& operator=(const BasicPartition&) = delete;
 
-  // Readers: candidates by hash; the caller checks EntryView::matches and fresh.
-  void find_bulk(std::span<const uint64_t> hashes, const uint8_t** entries) const {
-    index_->find_bulk(hashes, entries);
+  using Query = typename IndexType::Query;
+  static constexpr size_t kMaxBurst = kMaxIndexBurst;
+
+  // Readers: the entry filed under the whole key, fresh or not, nullptr without one. It stays as it
+  // is until the reader reports quiescence.
+  const uint8_t* find(const Key& key) const { return index_->find(key); }
+  Query query(const Key& key) const { return {index_.get(), &key}; }
+  // Up to kMaxBurst keys of any partitions of the node at once; entries[i] answers queries[i].
+  static void find_burst(std::span<const Query> queries, const uint8_t** entries) {
+    IndexType::find_burst(queries, entries);
   }
-  const uint8_t* find(uint64_t hash) const { return index_->find(hash); }
 
-  // Owner: copies `entry` (of encode_answer) into the store and files it under `hash`.
-  enum class InsertStatus : uint8_t { kInserted, kReplaced, kRejected };
-  InsertStatus insert(uint64_t hash, Bytes entry);
+  // Owner: makes the place of a key warm that will be inserted soon.
+  void prefetch(const Key& key) const {
+    index_->prefetch(key.hash);
+    ghosts_.prefetch(key.hash);
+  }
+  // Owner: copies `entry` (of encode_answer) into the store and files it under `key`. What has been
+  // asked of the entry that it replaces stays with it.
+  InsertStatus insert(const Key& key, Bytes entry, uint32_t now_sec);
 
-  // Owner, once a poll: moves eviction and reclaim on by a bounded step.
-  void maintain();
+  // Owner, once a poll: moves eviction, growth and reclaim on by a bounded step.
+  void maintain(uint32_t now_sec);
+
+  // Main, at each of its turns: brings memory in and gives memory back.
+  void provision() { supply_.provision(); }
+  // Main: the cap from now on, at most that of the options; the owner follows a few entries at a
+  // time. Nothing below 1 MiB or the index's fixed size.
+  void set_capacity(uint64_t bytes);
 
   uint32_t entry_count() const { return index_->size(); }
+  // What the partition costs, as the process shows it (VmRSS and HugetlbPages).
+  uint64_t memory_bytes() const { return supply_.held_bytes() + fixed_bytes_; }
 
  private:
-  Partition(std::unique_ptr<Index> index, std::unique_ptr<SegmentStore> store,
-            const PartitionOptions& options);
-  bool must_evict() const;
+  explicit BasicPartition(const PartitionOptions& options);
+  Expected<void> make_index(const PartitionOptions& options);
+  bool must_evict() const { return store_.is_eviction_due() || index_->is_short(); }
   void evict(unsigned most_entries);
-  uint64_t hash_of(EntryView entry) const;
+  bool evict_one(EntryRef ref, uint64_t hash);
+  bool keep_copy(EntryView entry, EntryRef ref, uint64_t hash);
+  bool is_worth_keeping(EntryView entry) const;
+  Residence residence_for(const uint8_t* known, uint64_t hash);
+  bool is_worth_a_mark(EntryView entry) const;
+  void give_memory_back();
+  void count(InsertStatus result);
   void publish_gauges();
 
-  std::unique_ptr<Index> index_;
-  std::unique_ptr<SegmentStore> store_;
   const HashSecret* secret_;
   stats::WorkerStats* stats_;
+  uint32_t now_sec_ = 0;
+  uint64_t fixed_bytes_ = 0;  // of the index, outside the supply, and of the ghosts
+  SlabSupply supply_;
+  EntrySpace space_;
+  Ghosts ghosts_;
+  std::unique_ptr<IndexType> index_;
+  SegmentStore store_;
 };
+
+extern template class BasicPartition<CompactIndex>;
+extern template class BasicPartition<HashIndex>;
+using Partition = BasicPartition<DefaultIndex>;
 
 }  // namespace wirecache::cache

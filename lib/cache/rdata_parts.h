@@ -18,11 +18,13 @@ namespace wirecache::cache {
 enum class RdataForm : uint8_t {
   kFixed,   // the type's one length: the bytes
   kNames,   // delimits itself: fixed bytes and character-strings, packed names, fixed bytes
+  kText,    // one character-string, which says its own length; else as kOpaque
   kOpaque,  // length and bytes, as they go into a reply
 };
 
 inline RdataForm rdata_form(const dns::RdataShape& shape) {
   if (shape.fixed_bytes != 0) return RdataForm::kFixed;
+  if (shape.is_text) return RdataForm::kText;
   const bool packs = shape.names_kind == dns::RdataNames::kCompressible ||
                      shape.names_kind == dns::RdataNames::kDecompress;
   return packs && !shape.tail ? RdataForm::kNames : RdataForm::kOpaque;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "lib/cache/block_format.h"
 #include "lib/cache/entry_codec.h"
@@ -14,6 +15,25 @@ namespace {
 constexpr uint16_t kPointer = 0xc000;     // RFC 1035 §4.1.4
 constexpr size_t kPointerReach = 0x4000;  // a pointer has 14 bits
 constexpr uint16_t kRootOffset = 0;       // stands for the root, which takes no pointer
+constexpr unsigned kAllRecords = std::numeric_limits<unsigned>::max();
+
+// Type, class, TTL and the data's length: what stands between a record's owner and its data.
+constexpr size_t kRecordHeadBytes = 10;
+using RecordHead = std::array<uint8_t, kRecordHeadBytes>;
+
+RecordHead record_head(uint16_t type, uint32_t ttl, uint16_t rdata_bytes) {
+  RecordHead head;
+  store_be16(&head[0], type);
+  store_be16(&head[2], static_cast<uint16_t>(dns::RrClass::kIn));
+  store_be32(&head[4], ttl);
+  store_be16(&head[8], rdata_bytes);
+  return head;
+}
+
+// TTLs fall to 0 and stay there.
+uint32_t ttl_from(int32_t remaining_sec, uint32_t above_lifetime = 0) {
+  return static_cast<uint32_t>(std::max(remaining_sec + static_cast<int32_t>(above_lifetime), 0));
+}
 
 // Reads the blocks of an entry, which encode_answer wrote and which is trusted, and writes them as
 // records.
@@ -23,10 +43,16 @@ class RecordWriter {
 
   RecordWriter(EntryView entry, const dns::Query& query, const ReplyOptions& options, Writer& out)
       : entry_(entry),
-        in_(entry.blocks().data()),
+        name_bytes_(query.qname_bytes),
         wants_dnssec_(query.edns.dnssec_ok),
-        age_sec_(entry.age_sec(options.now_sec)),
-        out_(out) {}
+        remaining_sec_(entry.remaining_sec(options.now_sec)),
+        rotation_(options.rotation),
+        out_(out) {
+    const Bytes records = entry.records(name_bytes_);
+    name_ = records.data() - name_bytes_;
+    in_ = records.data();
+    end_ = in_ + records.size();
+  }
 
   // Writes what fits; kTruncated where something is missing that may not be left out.
   Result write_all();
@@ -40,12 +66,17 @@ class RecordWriter {
     unsigned records;
   };
 
+  Result write_blocks();
   bool write_block(uint8_t control);
   void skip_block(uint8_t control);
   bool write_owner(uint8_t control);
   BlockTail read_tail(uint8_t control);
+  uint32_t read_above_lifetime();
+  unsigned write_fixed(const BlockTail& tail, unsigned bytes);
+  unsigned write_others(const BlockTail& tail, const dns::RdataShape& shape);
   bool write_rdata(const dns::RdataShape& shape);
   bool write_named_rdata(const dns::RdataShape& shape);
+  bool write_text();
   bool copy(size_t bytes);
   size_t read_opaque_length();
 
@@ -59,14 +90,18 @@ class RecordWriter {
   bool write_pointer(uint16_t offset);
   size_t question_label(unsigned number) const;
   uint16_t question_offset() const {
-    return entry_.name_bytes() == 1 ? kRootOffset : uint16_t{dns::kHeaderBytes};
+    return name_bytes_ == 1 ? kRootOffset : uint16_t{dns::kHeaderBytes};
   }
   uint16_t& count_of(uint8_t section);
 
   EntryView entry_;
+  size_t name_bytes_;
+  const uint8_t* name_;
   const uint8_t* in_;
+  const uint8_t* end_;
   bool wants_dnssec_;
-  uint32_t age_sec_;
+  int32_t remaining_sec_;
+  uint32_t rotation_;
   Writer& out_;
   dns::SectionCounts counts_;
   uint16_t last_owner_ = kRootOffset;
@@ -75,15 +110,20 @@ class RecordWriter {
 };
 
 RecordWriter::Result RecordWriter::write_all() {
+  if (!entry_.is_plain()) return write_blocks();
+  return write_block(kPlainControl) ? Result::kComplete : Result::kTruncated;
+}
+
+RecordWriter::Result RecordWriter::write_blocks() {
   constexpr auto kAnswer = static_cast<uint8_t>(dns::Section::kAnswer);
   constexpr auto kAuthority = static_cast<uint8_t>(dns::Section::kAuthority);
-  const bool is_negative = (entry_.flags() & kEntryNegative) != 0;
+  const bool is_negative = entry_.outcome() != EntryOutcome::kPositive;
   uint8_t section = kAnswer;
   size_t section_start = out_.position();
-  for (unsigned i = 0; i < entry_.rrset_count(); ++i) {
+  while (in_ != end_) {
     const uint8_t control = *in_++;
-    if ((control & kBlockSectionMask) != section) {
-      section = control & kBlockSectionMask;
+    if (block_section(control) != section) {
+      section = block_section(control);
       section_start = out_.position();
     }
     if ((control & kBlockDnssec) != 0 && !wants_dnssec_) {
@@ -115,21 +155,39 @@ bool RecordWriter::write_block(uint8_t control) {
   if (!write_owner(control)) return false;
   const BlockTail tail = read_tail(control);
   const dns::RdataShape shape = dns::rdata_shape(tail.type);
-  // Class IN between type and TTL; the data's length behind them is filled in once it is known.
-  std::array<uint8_t, 10> head;
-  store_be16(&head[0], tail.type);
-  store_be16(&head[2], static_cast<uint16_t>(dns::RrClass::kIn));
-  store_be32(&head[4], tail.ttl > age_sec_ ? tail.ttl - age_sec_ : 0);
-  store_be16(&head[8], shape.fixed_bytes);
-  for (unsigned i = 0; i < tail.records; ++i) {
-    if (i != 0 && !write_pointer(last_owner_)) return false;
-    if (!out_.bytes(head)) return false;
+  const unsigned records =
+      shape.fixed_bytes != 0 ? write_fixed(tail, shape.fixed_bytes) : write_others(tail, shape);
+  count_of(block_section(control)) += static_cast<uint16_t>(records);
+  return records != 0;
+}
+
+// Records of one length, addresses in turn. How many there are, 0 where they do not fit; as below.
+unsigned RecordWriter::write_fixed(const BlockTail& tail, unsigned bytes) {
+  const auto left = static_cast<unsigned>(end_ - in_) / bytes;
+  const unsigned records = std::min(tail.records, left);
+  const RecordHead head = record_head(tail.type, tail.ttl, static_cast<uint16_t>(bytes));
+  unsigned next = dns::is_address_type(tail.type) ? rotation_ % records : 0;
+  for (unsigned i = 0; i < records; ++i) {
+    if (i != 0 && !write_pointer(last_owner_)) return 0;
+    if (!out_.bytes(head) || !out_.bytes({in_ + next * bytes, bytes})) return 0;
+    if (++next == records) next = 0;
+  }
+  in_ += records * bytes;
+  return records;
+}
+
+unsigned RecordWriter::write_others(const BlockTail& tail, const dns::RdataShape& shape) {
+  const RecordHead head = record_head(tail.type, tail.ttl, 0);
+  unsigned records = 0;
+  for (; records != tail.records && in_ != end_; ++records) {
+    if (records != 0 && !write_pointer(last_owner_)) return 0;
+    if (!out_.bytes(head)) return 0;
     const size_t rdata_start = out_.position();
-    if (!write_rdata(shape)) return false;
+    if (!write_rdata(shape)) return 0;
+    // The length is known only now.
     store_be16(out_.data() + rdata_start - 2, static_cast<uint16_t>(out_.position() - rdata_start));
   }
-  count_of(control & kBlockSectionMask) += static_cast<uint16_t>(tail.records);
-  return true;
+  return records;
 }
 
 // For DO alone: its owner's labels are not numbered and its data is opaque.
@@ -138,7 +196,10 @@ void RecordWriter::skip_block(uint8_t control) {
   if (owner == BlockOwner::kNamed) skip_name();
   if (owner == BlockOwner::kQuestion) last_owner_ = question_offset();
   const BlockTail tail = read_tail(control);
-  for (unsigned i = 0; i < tail.records; ++i) in_ += read_opaque_length();
+  for (unsigned i = 0; i != tail.records && in_ != end_; ++i) {
+    const size_t bytes = read_opaque_length();
+    in_ += bytes;
+  }
 }
 
 bool RecordWriter::write_owner(uint8_t control) {
@@ -154,7 +215,7 @@ bool RecordWriter::write_owner(uint8_t control) {
 }
 
 RecordWriter::BlockTail RecordWriter::read_tail(uint8_t control) {
-  BlockTail tail = {entry_.type(), entry_.lifetime_sec(), 1};
+  BlockTail tail = {entry_.type(), ttl_from(remaining_sec_), kAllRecords};
   if ((control & kBlockTypeOfQuestion) == 0) {
     tail.type = *in_++;
     if (tail.type == 0) {
@@ -163,19 +224,34 @@ RecordWriter::BlockTail RecordWriter::read_tail(uint8_t control) {
     }
   }
   if ((control & kBlockTtlIsLifetime) == 0) {
-    tail.ttl = load_le24(in_);
-    in_ += 3;
+    tail.ttl = ttl_from(remaining_sec_, read_above_lifetime());
   }
-  if ((control & kBlockOneRecord) == 0) tail.records = *in_++;
+  if ((control & kBlockOneRecord) != 0) {
+    tail.records = 1;
+  } else if (!block_is_to_end(control)) {
+    tail.records = *in_++;
+  }
   return tail;
+}
+
+uint32_t RecordWriter::read_above_lifetime() {
+  uint32_t value = 0;
+  unsigned shift = 0;
+  uint8_t byte;
+  do {
+    byte = *in_++;
+    value |= static_cast<uint32_t>(byte & ~kTtlMore) << shift;
+    shift += kTtlByteBits;
+  } while ((byte & kTtlMore) != 0 && shift < kMostTtlBytes * kTtlByteBits);
+  return value;
 }
 
 bool RecordWriter::write_rdata(const dns::RdataShape& shape) {
   switch (rdata_form(shape)) {
-    case RdataForm::kFixed:
-      return copy(shape.fixed_bytes);
     case RdataForm::kNames:
       return write_named_rdata(shape);
+    case RdataForm::kText:
+      return write_text();
     default:
       return copy(read_opaque_length());
   }
@@ -193,6 +269,12 @@ bool RecordWriter::write_named_rdata(const dns::RdataShape& shape) {
     if (!fits) return false;
   }
   return copy(shape.after);
+}
+
+bool RecordWriter::write_text() {
+  if (*in_ < kTextOpaque) return copy(1 + size_t{*in_});
+  ++in_;
+  return copy(read_opaque_length());
 }
 
 bool RecordWriter::copy(size_t bytes) {
@@ -227,7 +309,7 @@ bool RecordWriter::write_whole() {
   }
   const uint8_t end = *in_++;
   if (end == kNameRoot) return out_.u8(0);
-  return out_.bytes(entry_.name().subspan(question_label(end & (kQuestionRefs - 1))));
+  return out_.bytes(Bytes(name_, name_bytes_).subspan(question_label(end & (kQuestionRefs - 1))));
 }
 
 void RecordWriter::skip_name() {
@@ -266,10 +348,58 @@ bool RecordWriter::write_pointer(uint16_t offset) {
 
 // Where in the question's name its label `number` starts.
 size_t RecordWriter::question_label(unsigned number) const {
-  const Bytes name = entry_.name();
   size_t at = 0;
-  for (; number != 0; --number) at += 1 + size_t{name[at]};
+  for (; number != 0; --number) at += 1 + size_t{name_[at]};
   return at;
+}
+
+// The commonest reply of all, without a loop over blocks: the addresses of the question's own name,
+// in turn. How many there are; 0 where they do not fit.
+template <size_t kAddressBytes>
+uint16_t write_addresses(EntryView entry, const dns::Query& query, const ReplyOptions& options,
+                         Writer& out) {
+  constexpr size_t kBytes = sizeof kPointer + kRecordHeadBytes + kAddressBytes;
+  const Bytes addresses = entry.records(query.qname_bytes);
+  const auto records = static_cast<uint16_t>(addresses.size() / kAddressBytes);
+  uint8_t* to = out.take(records * kBytes);
+  if (to == nullptr) return 0;
+  const RecordHead head = record_head(query.qtype, ttl_from(entry.remaining_sec(options.now_sec)),
+                                      uint16_t{kAddressBytes});
+  unsigned next = options.rotation == 0 ? 0 : options.rotation % records;
+  for (unsigned i = 0; i < records; ++i, to += kBytes) {
+    store_be16(to, kPointer | dns::kHeaderBytes);
+    std::memcpy(to + sizeof kPointer, head.data(), kRecordHeadBytes);
+    std::memcpy(to + sizeof kPointer + kRecordHeadBytes, &addresses[next * kAddressBytes],
+                kAddressBytes);
+    if (++next == records) next = 0;
+  }
+  return records;
+}
+
+// Answers of every other shape. Apart from the above, which needs no room for a RecordWriter.
+[[gnu::noinline]] bool write_sections(EntryView entry, const dns::Query& query,
+                                      const ReplyOptions& options, Writer& out,
+                                      dns::SectionCounts& counts) {
+  RecordWriter writer(entry, query, options, out);
+  if (writer.write_all() == RecordWriter::Result::kTruncated) return false;
+  counts = writer.counts();
+  return true;
+}
+
+// Writes the records of all sections and counts them; false where TC must be set.
+bool write_records(EntryView entry, const dns::Query& query, const ReplyOptions& options,
+                   Writer& out, dns::SectionCounts& counts) {
+  const bool is_root = query.qname_bytes == 1;
+  switch (is_root ? FlaggedType::kOther : entry.flagged_type()) {
+    case FlaggedType::kA:
+      counts.answer = write_addresses<4>(entry, query, options, out);
+      return counts.answer != 0;
+    case FlaggedType::kAaaa:
+      counts.answer = write_addresses<16>(entry, query, options, out);
+      return counts.answer != 0;
+    default:
+      return write_sections(entry, query, options, out, counts);
+  }
 }
 
 size_t reply_limit(const dns::Query& query, const ReplyOptions& options, size_t room) {
@@ -282,7 +412,14 @@ size_t reply_limit(const dns::Query& query, const ReplyOptions& options, size_t 
 // AD only for who understands it (RFC 6840 §5.7).
 uint16_t ad_flag(EntryView entry, const dns::Query& query) {
   const bool is_asked_for = query.edns.dnssec_ok || query.ad();
-  return (entry.flags() & kEntryAd) != 0 && is_asked_for ? dns::kFlagAd : 0;
+  return entry.has(kEntryAd) && is_asked_for ? dns::kFlagAd : 0;
+}
+
+// Ends the reply with our OPT, with the extended errors where they fit.
+bool write_opt(EntryView entry, const dns::Query& query, const ReplyOptions& options, Writer& out) {
+  Bytes errors = entry.extended_errors();
+  if (out.remaining() < dns::kOptBytes + errors.size()) errors = {};
+  return dns::write_opt(out, query.edns, entry.rcode(), options.udp_size, errors);
 }
 
 }  // namespace
@@ -295,17 +432,14 @@ ReplyResult build_reply(EntryView entry, const dns::Query& query, const ReplyOpt
   if (limit < question_end + opt_bytes) return {};
 
   Writer records(message.first(limit - opt_bytes), question_end);
-  RecordWriter writer(entry, query, options, records);
-  const bool truncated = writer.write_all() == RecordWriter::Result::kTruncated;
+  dns::SectionCounts counts;
+  const bool truncated = !write_records(entry, query, options, records, counts);
   const uint16_t flags = truncated ? dns::kFlagTc : ad_flag(entry, query);
-  dns::SectionCounts counts = truncated ? dns::SectionCounts{} : writer.counts();
   if (query.edns.present) ++counts.additional;
   dns::write_reply_header(message.data(), query, entry.rcode(), flags, counts);
 
   Writer out(message.first(limit), truncated ? question_end : records.position());
-  if (query.edns.present && !dns::write_opt(out, query.edns, entry.rcode(), options.udp_size)) {
-    return {};
-  }
+  if (query.edns.present && !write_opt(entry, query, options, out)) return {};
   return {.bytes = static_cast<uint16_t>(out.position()), .truncated = truncated};
 }
 

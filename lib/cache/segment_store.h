@@ -1,29 +1,36 @@
-// The bytes of a partition's entries: segments of one size, filled in order of insertion and reused
-// first in, first out.
+// The bytes of a partition's entries: a log of segments, grouped by when their entries expire and
+// emptied by popularity.
 //
-// Segments stand in a ring and are numbered for ever upwards; a number's place is number % count:
+// In the manner of Segcache (Yang et al., NSDI 2021), entries of like TTL share a segment, so that
+// a segment expires whole; in that of S3-FIFO (Yang et al., SOSP 2023), new entries stand on
+// probation and leave first, unless they were asked for, and those that were stand apart:
 //
-//     freed_ ........ evicting_ ........ current_ ........ freed_ + count
-//     | readers may    | full; the oldest  | being  | free
-//     | still look at  | entry is next to  | filled |
-//     | these          | leave the index   |        |
+//              insert                     asked for: copied             asked for again: copied
+//     free ──────────▶ probation (FIFO) ──────────────────▶ main (FIFO) ──┐
+//      ▲                │ open: one segment a TTL group     │ ▲           │
+//      │                ▼                                   ▼ └───────────┘
+//      │◀─ readers ── retired ◀── emptied ◀── expired (stale: kept till memory is wanted)
+//          moved on
 //
-// Invariant: bytes that a reader may have found are never written again before every reader
+// A segment is emptied when segments run short: of the expired ones first, else the oldest on
+// probation while these hold more than their share, else the oldest of main. Its entries are handed
+// to the partition one by one, which takes them out of the index or copies them.
+//
+// Invariant: bytes that a reader may have found are not written again before every reader
 // registered in the RCU variable has reported quiescence after the last entry of their segment left
-// the index. Written by one thread, the partition's owner; it never waits. The store knows nothing
-// of the index: its caller takes entries out of that before it drops them here.
-//
-// All memory is taken when the store is made, because a worker must not make system calls (pages
-// that are never touched cost nothing). It comes from a jemalloc arena of the store's own; extent
-// hooks, huge pages and growth on demand come with the cache engine.
+// the index. Written by one thread, the partition's owner; it never waits, allocates or makes a
+// system call: slabs come and go through the SlabSupply. The store knows nothing of the index.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
-#include <vector>
+#include <span>
 
 #include "lib/base/bytes.h"
-#include "lib/base/expected.h"
+#include "lib/cache/entry_space.h"
+#include "lib/cache/segment_list.h"
+#include "lib/cache/slab_supply.h"
 
 struct rte_rcu_qsbr;
 
@@ -32,64 +39,111 @@ namespace wirecache::cache {
 class SegmentStore {
  public:
   struct Options {
-    uint64_t capacity_bytes = 0;  // at least kFewestSegments segments
-    uint32_t segment_bytes = 0;   // at least 128 KiB, a power of two
+    uint32_t segment_bytes = 0;        // a power of two of at least 64 KiB; at most a slab
+    uint32_t stale_retention_sec = 0;  // how long expired entries stay while memory allows; 0: none
     rte_rcu_qsbr* rcu = nullptr;
   };
-  // One is filled, one free, one being emptied.
-  static constexpr uint32_t kFewestSegments = 3;
+  // Some are filled, one is emptied, some are free.
+  static constexpr uint32_t kFewestSegments = 8;
 
-  static Expected<std::unique_ptr<SegmentStore>> create(const Options& options);
+  SegmentStore(const Options& options, EntrySpace& space, SlabSupply& supply);
+  // Main, when no reader is left.
   ~SegmentStore();
   SegmentStore(const SegmentStore&) = delete;
   SegmentStore& operator=(const SegmentStore&) = delete;
 
-  // Copies `entry` behind the last one. nullptr: no segment is free now, or none is large enough.
-  const uint8_t* append(Bytes entry);
-  // Takes back the last append(), whose entry nobody has seen.
-  void take_back(Bytes entry);
-  // Ends the current segment although it has room, so that its entries can be evicted. Does nothing
-  // where it is empty or none is free.
-  void seal();
+  struct Place {
+    Residence residence = Residence::kProbation;
+    uint8_t popularity = 0;
+    uint32_t now_sec = 0;
+    uint32_t remaining_sec = 0;  // to live
+  };
+  // Copies `entry`, but for its popularity, behind the last one of its group. kNoEntry: no segment
+  // is free now.
+  EntryRef append(Bytes entry, const Place& place);
+  // Takes back the last append() to its segment, whose entry nobody has seen.
+  void take_back(EntryRef ref);
 
-  // The oldest entry outside the current segment, nullptr where there is none.
-  const uint8_t* oldest() const;
-  // It has left the index; on to the next.
-  void drop_oldest();
-  // Whether entries must leave: at most one segment is free or waits for its readers, and the
-  // oldest is not emptied twice as far as the current one is filled (so that it is in time for its
-  // readers too).
-  bool is_eviction_due() const {
-    return count_ - (current_ - evicting_ + 1) <= 1 &&
-           evicted_bytes_ < 2 * uint64_t{segments_[current_ % count_].used};
-  }
-  // Gives back emptied segments whose readers have moved on.
-  void reclaim();
+  // Looks whether a few further segments have expired, brings slabs in, and gives back emptied
+  // segments whose readers have moved on.
+  void maintain(uint32_t now_sec);
+  // Whether entries must leave, so that what comes next finds a segment or another its slab.
+  bool is_eviction_due() const;
+  // Few segments are left: more must leave than a poll would like to pay for.
+  bool is_eviction_urgent() const { return free_.count() <= reserve_ / 2; }
+  // Empties a slab (the one with the oldest entries) and gives it back, for another use or because
+  // the cap is lower.
+  void withdraw_slab();
+  bool is_withdrawing() const { return withdrawn_slab_ != kNoSlab; }
 
+  // The next entries, at most one span of them, of the segment that is being emptied, oldest first;
+  // 0 where nothing is to be emptied. They stay the next ones until they are passed.
+  size_t leaving_entries(std::span<EntryRef> entries);
+  // The first of leaving_entries() has left the index or was copied.
+  void pass_leaving(EntryRef entry);
   // Written in segments that are not free.
   uint64_t used_bytes() const { return used_bytes_; }
+  uint32_t segments() const { return segments_; }
+  uint32_t free_segments() const { return free_.count(); }
 
  private:
-  struct Segment {
-    uint64_t token = 0;  // of the RCU variable, once it is emptied
-    uint32_t used = 0;
-  };
+  static constexpr unsigned kMostGroups = 40;        // of TTLs: one an octave, up to 7 days
+  static constexpr unsigned kProbationPercent = 10;  // of segments
+  static constexpr unsigned kChecksPerTurn = 4;
+  static constexpr uint32_t kNoSlab = 0xffffffff;
 
-  SegmentStore(const Options& options, unsigned arena, uint8_t* memory, uint32_t count);
-  Segment& segment(uint64_t number) { return segments_[number % count_]; }
-  uint8_t* bytes_of(uint64_t number) const { return memory_ + number % count_ * segment_bytes_; }
-  bool advance();
+  unsigned group_of(uint32_t remaining_sec) const;
+  SegmentId open_segment(const Place& place, unsigned group);
+  void close(SegmentId id);
+  bool take_slab();
+  void find_expired(uint32_t now_sec);
+  bool is_expired_due() const;
+  void reclaim();
+  void release(SegmentId id);
+  void give_slab_back();
 
-  unsigned arena_;
-  uint8_t* memory_;
-  uint64_t count_;
-  uint32_t segment_bytes_;
+  bool choose_leaving();
+  SegmentId next_to_leave() const;
+  SegmentId next_withdrawn() const;
+  void retire_leaving();
+
+  SegmentId segment_of(EntryRef ref) const;
+  SegmentId segment_of_slab(uint32_t slab, uint32_t number) const {
+    return SegmentId{(slab << slab_shift_) + number};
+  }
+  uint32_t slab_of(SegmentId id) const { return static_cast<uint32_t>(id) >> slab_shift_; }
+  // An entry takes whole units, so that the next one has a reference.
+  uint32_t whole_units(uint32_t bytes) const {
+    return (bytes + space_.unit_bytes() - 1) & ~(space_.unit_bytes() - 1);
+  }
+  uint8_t* bytes_of(SegmentId id) const;
+  EntryRef ref_of(SegmentId id, uint32_t offset) const;
+
+  EntrySpace& space_;
+  SlabSupply& supply_;
   rte_rcu_qsbr* rcu_;
-  std::vector<Segment> segments_;
-  uint64_t freed_ = 0;
-  uint64_t evicting_ = 0;
-  uint64_t current_ = 0;
-  uint32_t evicted_bytes_ = 0;  // of segment evicting_
+  uint32_t segment_bytes_;
+  uint32_t stale_retention_sec_;
+  unsigned segment_shift_;
+  unsigned slab_shift_;  // of a segment's number
+  uint32_t segments_per_slab_;
+  unsigned groups_;
+  SegmentTable table_;
+  uint32_t reserve_;  // so many are to be free, or soon
+
+  SegmentList free_{table_};
+  SegmentList probation_{table_};
+  SegmentList main_{table_};
+  SegmentList expired_{table_};
+  SegmentList retired_{table_};
+  std::array<std::array<SegmentId, kMostGroups>, kResidences> open_;
+
+  SegmentId leaving_ = kNoSegment;
+  uint32_t left_bytes_ = 0;  // of it
+  uint32_t withdrawn_slab_ = kNoSlab;
+  uint32_t checked_ = 0;  // segments looked at for expiry, for ever upwards
+  uint32_t now_sec_ = 0;
+  uint32_t segments_ = 0;  // that are there
   uint64_t used_bytes_ = 0;
 };
 

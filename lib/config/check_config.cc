@@ -5,7 +5,7 @@
 namespace wirecache::config {
 namespace {
 
-constexpr uint64_t kMinCacheMbPerWorker = 4;  // two segments of 2 MiB
+constexpr uint64_t kMinCacheMbPerWorker = 4;  // enough segments to tell what to keep
 constexpr unsigned kMinSourcePorts = 1024;    // what a forger has to guess besides the ID
 constexpr unsigned kMinSourcePortsPerWorker = 64;
 constexpr unsigned kFirstSourcePort = 1024;

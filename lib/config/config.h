@@ -79,11 +79,12 @@ struct ClientsConfig {
 };
 
 struct CacheConfig {
-  uint64_t memory_mb = 64;  // cap for segments, over all workers
+  uint64_t memory_mb = 64;  // cap of entries and index, over all workers
   uint32_t min_ttl_sec = 0;
   uint32_t max_ttl_sec = 86400;  // at most 7 days (RFC 8767 §4)
   uint32_t max_negative_ttl_sec = 3600;
-  uint32_t failure_ttl_sec = 5;  // 1 s to 5 min (RFC 9520 §3.2)
+  uint32_t failure_ttl_sec = 5;   // 1 s to 5 min (RFC 9520 §3.2)
+  bool rotate_addresses = false;  // of an RRset, from answer to answer
 };
 
 struct UpstreamServer {

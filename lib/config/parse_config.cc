@@ -140,6 +140,7 @@ void read_cache(TableReader& table, CacheConfig* cache) {
   table.integer("max_ttl", kTtlRange, &cache->max_ttl_sec);
   table.integer("max_negative_ttl", kTtlRange, &cache->max_negative_ttl_sec);
   table.integer("failure_ttl", {1, 300}, &cache->failure_ttl_sec);
+  table.boolean("rotate_addresses", &cache->rotate_addresses);
 }
 
 void read_server(TableReader& table, std::vector<UpstreamServer>* servers) {

@@ -97,6 +97,9 @@ RdataShape rdata_shape(uint16_t type) {
       return {.names_kind = RdataNames::kDecompress, .before = 4, .strings = 3, .names = 1};
     case RrType::kDname:  // RFC 6672 §2.5
       return names_only(RdataNames::kDecompress, 1);
+    case RrType::kTxt:  // RFC 1035 §3.3.14
+    case RrType::kSpf:  // RFC 7208 §3.1
+      return {.is_text = true};
     default:
       break;
   }

@@ -32,6 +32,7 @@ struct RdataShape {
   uint8_t after = 0;
   bool tail = false;
   uint8_t fixed_bytes = 0;  // not 0: the whole rdata always has this length (A 4, AAAA 16, …)
+  bool is_text = false;     // character-strings, in most records one (TXT, SPF)
 };
 
 RdataShape rdata_shape(uint16_t type);
@@ -39,5 +40,10 @@ RdataShape rdata_shape(uint16_t type);
 // DNSSEC record types that are sent only with DO=1 or when asked for (RFC 4035 §3.2.1, RFC 5155
 // §7.2): RRSIG, NSEC, NSEC3.
 bool is_dnssec_type(uint16_t type);
+
+// Types whose data is an address, so that the records of an RRset are alternatives of each other.
+constexpr bool is_address_type(uint16_t type) {
+  return type == static_cast<uint16_t>(RrType::kA) || type == static_cast<uint16_t>(RrType::kAaaa);
+}
 
 }  // namespace wirecache::dns

@@ -50,11 +50,15 @@ void write_reply_header(uint8_t* message, const Query& query, Rcode rcode, uint1
   store_be16(message + 10, counts.additional);
 }
 
-bool write_opt(Writer& out, const Edns& client, Rcode rcode, uint16_t udp_size) {
-  if (out.remaining() < kOptBytes) return false;
-  return out.u8(0) && out.u16(static_cast<uint16_t>(RrType::kOpt)) && out.u16(udp_size) &&
-         out.u8(static_cast<uint8_t>(static_cast<uint16_t>(rcode) >> 4)) && out.u8(0) &&
-         out.u16(client.dnssec_ok ? kOptFlagDnssecOk : 0) && out.u16(0);
+bool write_opt(Writer& out, const Edns& client, Rcode rcode, uint16_t udp_size, Bytes options) {
+  if (out.remaining() < kOptBytes + options.size()) return false;
+  std::array<uint8_t, kOptBytes> opt = {};
+  store_be16(&opt[1], static_cast<uint16_t>(RrType::kOpt));
+  store_be16(&opt[3], udp_size);
+  opt[5] = static_cast<uint8_t>(static_cast<uint16_t>(rcode) >> 4);
+  store_be16(&opt[7], client.dnssec_ok ? kOptFlagDnssecOk : 0);
+  store_be16(&opt[9], static_cast<uint16_t>(options.size()));
+  return out.bytes(opt) && out.bytes(options);
 }
 
 size_t write_empty_reply(MutableBytes message, const Query& query, Rcode rcode,

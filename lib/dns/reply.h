@@ -27,8 +27,9 @@ void write_reply_header(uint8_t* message, const Query& query, Rcode rcode, uint1
                         SectionCounts counts);
 
 // Appends our OPT (RFC 6891 §6.1.2): root owner, `udp_size`, the upper 8 bits of `rcode`, version
-// 0, DO copied from the query. False where kOptBytes do not fit.
-[[nodiscard]] bool write_opt(Writer& out, const Edns& client, Rcode rcode, uint16_t udp_size);
+// 0, DO copied from the query, and these options. False where kOptBytes and they do not fit.
+[[nodiscard]] bool write_opt(Writer& out, const Edns& client, Rcode rcode, uint16_t udp_size,
+                             Bytes options = {});
 
 // The answer without records to `query`, in place at `message` (capacity bytes): header, the
 // question as it stands, an OPT if the client sent one. Returns its length; 0 where `capacity` is

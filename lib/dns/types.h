@@ -37,6 +37,9 @@ enum class Rcode : uint16_t {
   kBadVers = 16,
 };
 
+// Codes of EDNS options.
+inline constexpr uint16_t kOptionExtendedError = 15;  // RFC 8914 §2
+
 // The DO bit of an OPT (RFC 3225 §3) and the CD bit of a header (RFC 4035 §3.2.2) as arguments.
 enum class DoBit : uint8_t { kClear, kSet };
 enum class CdBit : uint8_t { kClear, kSet };
@@ -82,6 +85,7 @@ enum class RrType : uint16_t {
   kSvcb = 64,
   kHttps = 65,
   kDsync = 66,
+  kSpf = 99,
   kNid = 104,
   kL32 = 105,
   kL64 = 106,

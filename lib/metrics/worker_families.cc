@@ -47,7 +47,8 @@ constexpr WorkerSeries kGauges[] = {
     {"waiting_clients", "Clients that wait for an upstream's answer", &WorkerStats::waiting},
     {"pending_questions", "Questions that are being asked upstream", &WorkerStats::pending},
     {"cache_entries", "Entries in the cache", &WorkerStats::cache_entries},
-    {"cache_bytes", "Bytes of the cache's segments in use", &WorkerStats::cache_bytes},
+    {"cache_bytes", "Bytes of memory that the cache takes, its index included",
+     &WorkerStats::cache_bytes},
 };
 
 struct PortSeries {

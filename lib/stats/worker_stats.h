@@ -164,7 +164,7 @@ struct alignas(64) WorkerStats {
   Counter waiting;                  // gauge: clients that wait for an upstream
   Counter pending;                  // gauge: questions that are being asked
   Counter cache_entries;            // gauge
-  Counter cache_bytes;              // gauge: bytes of segments in use
+  Counter cache_bytes;              // gauge: of memory, index included
   Counter kernel_packets_sent;      // the kernel's own packets, passed on to the wire
   Counter kernel_packets_dropped;   // the same, for which the transmit queue had no room
   CounterArray<Upstream> upstream;  // events of no server

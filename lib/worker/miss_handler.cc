@@ -29,10 +29,10 @@ dns::Rcode failure_for_clients(dns::Rcode rcode) {
 
 }  // namespace
 
-bool serves(const uint8_t* entry, const cache::Key& key, dns::DoBit dnssec, uint32_t now_sec) {
+bool serves(const uint8_t* entry, dns::DoBit dnssec, uint32_t now_sec) {
   if (entry == nullptr) return false;
   const cache::EntryView view(entry);
-  return view.matches(key) && view.fresh(now_sec) &&
+  return view.fresh(now_sec) &&
          (dnssec == dns::DoBit::kClear || (view.flags() & cache::kEntryFetchedWithDo) != 0);
 }
 
@@ -61,8 +61,8 @@ cache::ReplyOptions MissHandler::reply_options() const {
 bool MissHandler::answer_without_asking(Packet& packet) {
   const dns::Query& query = packet.query;
   const cache::Key& key = packet.key;
-  const uint8_t* entry = partition_.find(key.hash);
-  if (serves(entry, key, query.edns.do_bit(), now_sec_)) {
+  const uint8_t* entry = partition_.find(key);
+  if (serves(entry, query.edns.do_bit(), now_sec_)) {
     const cache::EntryView view(entry);
     const auto reply = cache::build_reply(view, query, reply_options(), packet.reply_room());
     stats_.outcomes[stats::Outcome::kMiss].add();
@@ -225,6 +225,7 @@ void MissHandler::take_usable(Pending& pending, Bytes message) {
   options.fetched_with_do = pending.dnssec == dns::DoBit::kSet && pending.edns;
   options.keep_ad = snapshot_->routes.servers[pending.server].trust_ad;
   const cache::Key key = pending.key();
+  partition_.prefetch(key);
   const cache::Encoded encoded = cache::encode_answer(key, message, options, *scratch_);
   if (encoded.status == EncodeStatus::kMalformed) {
     stats_.drops[stats::Drop::kUpstreamMalformed].add();
@@ -257,10 +258,10 @@ void MissHandler::fail(Pending& pending, dns::Rcode rcode) {
 
 // What was fetched without DO does not displace what was fetched with it.
 bool MissHandler::keep(const cache::Key& key, Bytes entry) {
-  const uint8_t* found = partition_.find(key.hash);
+  const uint8_t* found = partition_.find(key);
   const bool with_do = (cache::EntryView(entry.data()).flags() & cache::kEntryFetchedWithDo) != 0;
-  if (!with_do && serves(found, key, dns::DoBit::kSet, now_sec_)) return true;
-  return partition_.insert(key.hash, entry) != cache::Partition::InsertStatus::kRejected;
+  if (!with_do && serves(found, dns::DoBit::kSet, now_sec_)) return true;
+  return partition_.insert(key, entry, now_sec_) != cache::InsertStatus::kRejected;
 }
 
 void MissHandler::finish(Pending& pending, const Result& result, Pace pace) {
@@ -283,9 +284,9 @@ void MissHandler::tell_waiters(Pending& pending, const Result& result, Pace pace
 
 // Entries are looked up anew in each round: the one of the round before may have moved.
 MissHandler::Result MissHandler::stored_result(const Pending& pending) const {
-  const uint8_t* entry = partition_.find(pending.hash);
+  const uint8_t* entry = partition_.find(pending.key());
   const bool asked_for_entry = pending.result_flags == 0;
-  if (asked_for_entry && serves(entry, pending.key(), dns::DoBit::kClear, now_sec_))
+  if (asked_for_entry && serves(entry, dns::DoBit::kClear, now_sec_))
     return {entry, cache::EntryView(entry).rcode(), 0};
   return {nullptr, pending.last_rcode, pending.result_flags};
 }

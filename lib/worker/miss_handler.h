@@ -83,7 +83,7 @@ class MissHandler {
   std::unique_ptr<std::array<uint8_t, cache::kMaxEntryBytes>> scratch_;
 };
 
-// Whether the entry found for `key` answers a client now.
-bool serves(const uint8_t* entry, const cache::Key& key, dns::DoBit dnssec, uint32_t now_sec);
+// Whether the entry found for a client's key, nullptr without one, answers it now.
+bool serves(const uint8_t* entry, dns::DoBit dnssec, uint32_t now_sec);
 
 }  // namespace wirecache::worker

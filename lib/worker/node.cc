@@ -38,10 +38,22 @@ Expected<void> Node::create_parts() {
   if (!rings) return Unexpected(std::move(rings.error()));
   rings_ = std::move(*rings);
 
+  return create_partitions();
+}
+
+Expected<void> Node::create_partitions() {
+  const uint64_t capacity_bytes = (options_.cache.memory_mb << 20) / options_.workers;
+  const auto layout = cache::PartitionLayout::for_capacity(capacity_bytes);
+  auto memory = cache::SlabMemory::create({.slab_bytes = layout.slab_bytes,
+                                           .numa_node = options_.numa_node,
+                                           .huge_pages = options_.cache_pages});
+  if (!memory) return Unexpected(std::move(memory.error()));
+  cache_memory_ = std::move(*memory);
   for (unsigned worker = 0; worker < options_.workers; ++worker) {
     cache::PartitionOptions partition;
     partition.name = options_.name + "-p" + std::to_string(worker);
-    partition.capacity_bytes = (options_.cache.memory_mb << 20) / options_.workers;
+    partition.capacity_bytes = capacity_bytes;
+    partition.memory = cache_memory_.get();
     partition.numa_node = options_.numa_node;
     partition.rcu = rcu_;
     partition.secret = &options_.secret;
@@ -51,6 +63,10 @@ Expected<void> Node::create_parts() {
     partitions_.push_back(std::move(*made));
   }
   return {};
+}
+
+void Node::provision_cache() {
+  for (const auto& partition : partitions_) partition->provision();
 }
 
 Node::~Node() {

@@ -59,6 +59,7 @@ struct NodeOptions {
   rte_mempool* pool = nullptr;  // mbufs with a private area of at least kHandoverBytes
   std::vector<PortRef> ports;
   config::CacheConfig cache;
+  cache::HugePages cache_pages = cache::HugePages::kTransparent;
 };
 
 class Node {
@@ -96,12 +97,16 @@ class Node {
   // Main, now and then: frees replaced snapshots that no worker can see. Never waits.
   void reclaim_snapshots();
 
+  // Main, at each of its turns: memory for the partitions as they grow.
+  void provision_cache();
+
   Phase phase() const { return phase_.load(std::memory_order_acquire); }
   void set_phase(Phase phase) { phase_.store(phase, std::memory_order_release); }
 
  private:
   explicit Node(NodeOptions options);
   Expected<void> create_parts();
+  Expected<void> create_partitions();
 
   NodeOptions options_;
   const PortRef stream_;
@@ -109,6 +114,7 @@ class Node {
   rte_rcu_qsbr* rcu_ = nullptr;
   std::unique_ptr<stats::WorkerStats[]> stats_;
   std::unique_ptr<HandoverRings> rings_;
+  std::unique_ptr<cache::SlabMemory> cache_memory_;
   std::vector<std::unique_ptr<cache::Partition>> partitions_;
   struct Retired {
     uint64_t token;

@@ -70,7 +70,7 @@ bool Worker::poll(TscTime now) {
   busy |= receive_handovers();
   misses_.tick();
   transmitter_.flush();
-  node_.partition(id_).maintain();
+  node_.partition(id_).maintain(now_sec_);
   return busy;
 }
 
@@ -176,40 +176,26 @@ void Worker::hand_to_owners() {
   lookups_.count = kept;
 }
 
-// One bulk look-up for each partition that owns a key of the burst, then the entries are
-// prefetched.
+// One look-up for the whole burst, whichever partitions own its keys.
 void Worker::look_up_burst() {
   const uint16_t count = lookups_.count;
-  std::array<uint32_t, kBurstPackets> owners;
-  for (uint16_t i = 0; i < count; ++i)
-    owners[i] = owner_of(lookups_.packets[i]->key.hash, node_.workers());
-  uint64_t done = 0;
-  for (uint16_t first = 0; first < count; ++first) {
-    if ((done >> first & 1) != 0) continue;
-    std::array<uint64_t, kBurstPackets> hashes;
-    std::array<uint16_t, kBurstPackets> places;
-    std::array<const uint8_t*, kBurstPackets> found;
-    size_t n = 0;
-    for (uint16_t i = first; i < count; ++i) {
-      if (owners[i] != owners[first]) continue;
-      hashes[n] = lookups_.packets[i]->key.hash;
-      places[n++] = i;
-      done |= uint64_t{1} << i;
-    }
-    node_.partition(owners[first]).find_bulk({hashes.data(), n}, found.data());
-    for (size_t i = 0; i < n; ++i) {
-      lookups_.packets[places[i]]->entry = found[i];
-      if (found[i] == nullptr) continue;
-      rte_prefetch0(found[i]);
-      rte_prefetch0(found[i] + RTE_CACHE_LINE_SIZE);
-    }
+  std::array<cache::Partition::Query, kBurstPackets> queries;
+  std::array<const uint8_t*, kBurstPackets> found;
+  static_assert(kBurstPackets <= cache::Partition::kMaxBurst);
+  for (uint16_t i = 0; i < count; ++i) {
+    const cache::Key& key = lookups_.packets[i]->key;
+    queries[i] = node_.partition(owner_of(key.hash, node_.workers())).query(key);
   }
+  cache::Partition::find_burst({queries.data(), count}, found.data());
+  for (uint16_t i = 0; i < count; ++i) lookups_.packets[i]->entry = found[i];
 }
 
 void Worker::answer_burst() {
   for (uint16_t i = 0; i < lookups_.count; ++i) {
     Packet& packet = *lookups_.packets[i];
-    if (serves(packet.entry, packet.key, packet.query.edns.do_bit(), now_sec_)) {
+    // What has expired as well: it will be fetched again, and was worth keeping.
+    if (packet.entry != nullptr) cache::EntryView(packet.entry).note_asked();
+    if (serves(packet.entry, packet.query.edns.do_bit(), now_sec_)) {
       answer_hit(packet);
     } else if (packet.query.rd()) {
       hand_miss(packet);
@@ -302,7 +288,8 @@ void Worker::reply_empty(Packet& packet, dns::Rcode rcode) {
 void Worker::answer_hit(Packet& packet) {
   const cache::EntryView entry(packet.entry);
   const cache::ReplyOptions options{now_sec_, snapshot_->edns.udp_size,
-                                    snapshot_->edns.max_reply_bytes};
+                                    snapshot_->edns.max_reply_bytes, rotation_};
+  rotation_ += node_.cache_config().rotate_addresses ? 1 : 0;
   const auto reply = cache::build_reply(entry, packet.query, options, packet.reply_room());
   stats_.outcomes[Outcome::kHit].add();
   ++hits_in_round_;

@@ -96,6 +96,7 @@ class Worker {
   const Snapshot* snapshot_ = nullptr;
   TscTime now_;
   uint32_t now_sec_ = 0;
+  uint32_t rotation_ = 0;  // of addresses, where that is set
   uint64_t hits_in_round_ = 0;
   bool draining_ = false;
   std::array<Packet, kBurstPackets> packets_;

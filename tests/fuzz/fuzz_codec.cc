@@ -3,11 +3,13 @@
 // The first byte chooses how the answer was fetched; the rest is the message, whose own question is
 // the key. Demanded: an entry that is made is well formed; replies of every kind are well formed
 // messages within their limit, echo the question, and hold no DNSSEC record that nobody asked for.
+// An entry with a byte changed either is not well formed, or is still read within its bounds.
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 
 #include "lib/cache/entry_codec.h"
 #include "lib/cache/rdata_parts.h"
@@ -34,6 +36,7 @@ struct Client {
   uint16_t size;
   bool has_edns;
   bool dnssec_ok;
+  uint32_t rotation = 0;
 };
 
 void check_record(Bytes message, const dns::Record& record, const dns::Query& query) {
@@ -87,11 +90,42 @@ void build(EntryView entry, const dns::Question& question, const Client& client,
                                      .version = 0,
                                      .udp_size = client.size}};
   std::copy(sent.begin(), sent.end(), message.begin());
-  const ReplyOptions options = {.now_sec = kNow + 1, .max_reply_bytes = client.size};
+  const ReplyOptions options = {
+      .now_sec = kNow + 1, .max_reply_bytes = client.size, .rotation = client.rotation};
   const ReplyResult result = build_reply(entry, query, options, MutableBytes(message).first(room));
   require(result.bytes != 0, "there is room for the question");
   require(result.bytes <= std::min<size_t>(client.size, room), "a reply is within its limit");
   check_reply(Bytes(message).first(result.bytes), sent, query, result.truncated);
+}
+
+// Copied to its own length, so that a sanitizer sees what is read behind it.
+void change_a_byte(Bytes entry, const Key& key, const dns::Question& question, size_t which) {
+  const auto copy = std::make_unique<uint8_t[]>(entry.size());
+  std::copy(entry.begin(), entry.end(), copy.get());
+  copy[which % entry.size()] ^= static_cast<uint8_t>(1u << which % 8);
+  if (!entry_is_well_formed({copy.get(), entry.size()})) return;
+  const EntryView view(copy.get());
+  require(view.size_bytes() <= entry.size(), "an entry is within its bytes");
+  if (!view.matches(key)) return;
+  std::array<uint8_t, 4096> message;
+  const size_t name_bytes = question.name.size;
+  std::memcpy(&message[dns::kHeaderBytes], question.name.bytes.data(), name_bytes);
+  std::memset(&message[dns::kHeaderBytes + name_bytes], 0, 4);
+  const dns::Query query = {.qname_bytes = static_cast<uint16_t>(name_bytes),
+                            .qtype = question.type,
+                            .edns = {.present = true, .dnssec_ok = true, .udp_size = 4096}};
+  const ReplyResult result =
+      build_reply(view, query, {.now_sec = kNow, .max_reply_bytes = 4096}, message);
+  dns::MessageWalk walk(Bytes(message).first(result.bytes));
+  dns::Header header;
+  dns::Question echoed;
+  require(walk.begin(header, echoed), "a reply has a question");
+  dns::Record record;
+  dns::MessageWalk::Step step;
+  do {
+    step = walk.next(record);
+  } while (step == dns::MessageWalk::Step::kRecord);
+  require(step == dns::MessageWalk::Step::kDone, "a reply is well formed");
 }
 
 void run(uint8_t how, Bytes message) {
@@ -116,9 +150,10 @@ void run(uint8_t how, Bytes message) {
   require(view.matches(key), "an entry has its key");
   build(view, question, {512, false, false}, 65535);
   for (const uint16_t size : {512, 1232, 4096, 65535}) {
-    build(view, question, {size, true, false}, 65535);
+    build(view, question, {size, true, false, how}, 65535);
     build(view, question, {size, true, true}, size - how / 2);
   }
+  for (size_t i = 0; i < 8; ++i) change_a_byte(entry, key, question, how * 8u + i + message.size());
 }
 
 }  // namespace

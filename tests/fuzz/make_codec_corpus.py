@@ -13,6 +13,8 @@ sys.path.insert(0, str(HERE.parent / "unit" / "cache"))
 import make_fixtures  # noqa: E402
 
 FETCHED_WITH_DO = 1
+# RFC 8914 §2: Stale Answer, with text.
+EXTENDED_ERROR = bytes.fromhex("000f 0007 0003") + b"stale"
 
 
 def main():
@@ -22,7 +24,9 @@ def main():
         old.unlink()
     for number, case in enumerate(make_fixtures.cases()):
         mode = make_fixtures.MODES[number % len(make_fixtures.MODES)]
-        wire = make_fixtures.render(case, mode, case.records, make_fixtures.opt_record(True))
+        options = EXTENDED_ERROR if number % 3 == 0 else b""
+        opt = make_fixtures.opt_record(True, options)
+        wire = make_fixtures.render(case, mode, case.records, opt)
         name = re.sub(r"\W+", "_", case.name.lower())
         how = FETCHED_WITH_DO | (number % 8) << 1
         (folder / name).write_bytes(bytes([how]) + wire)

@@ -10,6 +10,8 @@ NOERROR, FORMERR, SERVFAIL, NXDOMAIN, NOTIMP, REFUSED = 0, 1, 2, 3, 4, 5
 FLAG_TC = 0x0200
 QUESTION_NAME = b"\xc0\x0c"
 SOA_RDATA = b"\x02ns\xc0\x0c\x04host\xc0\x0c" + struct.pack("!5I", 1, 3600, 600, 86400, 60)
+# RFC 8914 §2: option 15, length, INFO-CODE 17 (Filtered), EXTRA-TEXT.
+EXTENDED_ERROR = struct.pack("!3H", 15, 2 + 7, 17) + b"by list"
 WRONG_ADDRESS = bytes((6, 6, 6, 6))
 
 
@@ -32,6 +34,7 @@ class Query:
         self.client = client
         self.id = struct.unpack_from("!H", wire)[0]
         self.has_opt = struct.unpack_from("!H", wire, 10)[0] > 0
+        self.options = b""  # of the answer's OPT
         labels = []
         at = 12
         while wire[at]:
@@ -50,7 +53,9 @@ def record(rtype, rdata, owner=QUESTION_NAME, ttl=DEFAULT_TTL):
 
 def opt(query):
     """The OPT record of an answer: a query without one gets none."""
-    return struct.pack("!BHHIH", 0, TYPE_OPT, 1232, 0, 0) if query.has_opt else b""
+    if not query.has_opt:
+        return b""
+    return struct.pack("!BHHIH", 0, TYPE_OPT, 1232, 0, len(query.options)) + query.options
 
 
 def message(query, answer=(), authority=(), additional=(), **header):

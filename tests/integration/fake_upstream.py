@@ -26,8 +26,8 @@ import sys
 import time
 
 import fake_faults
-from fake_messages import (FLAG_TC, FORMERR, NXDOMAIN, REFUSED, SERVFAIL, Query, good_reply,
-                           message, reply)
+from fake_messages import (EXTENDED_ERROR, FLAG_TC, FORMERR, NXDOMAIN, REFUSED, SERVFAIL, Query,
+                           good_reply, message, reply)
 
 
 class FakeUpstream:
@@ -188,6 +188,10 @@ class FakeUpstream:
     def no_name(self, s, query):
         self.send(s, reply(query, NXDOMAIN), query.client)
 
+    def with_error(self, s, query):
+        query.options = EXTENDED_ERROR
+        self.plain(s, query)
+
     def truncating(self, s, query):
         self.send(s, reply(query, flags=0x8180 | FLAG_TC), query.client)
 
@@ -205,7 +209,7 @@ BEHAVIOURS = {
     "silentonce": FakeUpstream.silent_once, "delay": FakeUpstream.delayed,
     "ttl": FakeUpstream.short_lived, "servfail": FakeUpstream.failing,
     "refused": FakeUpstream.refusing, "nxdomain": FakeUpstream.no_name,
-    "tc": FakeUpstream.truncating, "noedns": FakeUpstream.no_edns,
+    "ede": FakeUpstream.with_error, "tc": FakeUpstream.truncating, "noedns": FakeUpstream.no_edns,
 }
 
 

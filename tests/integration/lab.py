@@ -14,9 +14,11 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "tools", "lib"))
 
 # pylint: disable=wrong-import-position
 import appliance  # noqa: E402
+import knot  # noqa: E402
 import netns  # noqa: E402
 import nsd  # noqa: E402
 import processes  # noqa: E402
+import type_zone  # noqa: E402
 
 SIGNED_ZONES = ("signed.example", "signed3.example")
 
@@ -33,15 +35,17 @@ class Setup:
 
     def __str__(self):
         ports = f"-{self.ports}ports" if self.ports > 1 else ""
-        fake = "-fake" if self.upstream == "fake" else ""
+        upstream = "" if self.upstream == "nsd" else f"-{self.upstream}"
         more = "".join(f"-{key}={value}" for _, key, value in self.overrides)
-        return f"{self.driver}-{self.workers}w{ports}{fake}" + re.sub(r"[^\w=.-]", "", more)
+        return f"{self.driver}-{self.workers}w{ports}{upstream}" + re.sub(r"[^\w=.-]", "", more)
 
     def config(self, lab):
         config = appliance.default_config(lab.network.links[:self.ports], self.driver,
                                           self.workers)
         if self.upstream == "fake":
             config["upstream"]["server"] = [{"address": a} for a in lab.fake.servers]
+        if self.upstream == "knot":
+            config["upstream"]["server"] = [{"address": lab.knot().address}]
         for section, key, value in self.overrides:
             config.setdefault(section, {})[key] = list(value) if isinstance(value, tuple) else value
         return config
@@ -143,6 +147,7 @@ class Lab:
         self.network = None
         self.nsd = None
         self.fake = None
+        self._knot = None
         self.current = None  # the running Wirecached
         self.current_setup = None
         try:
@@ -150,6 +155,11 @@ class Lab:
             zones = {"demo.example": os.path.join(HERE, "zones", "demo.zone")}
             for name in SIGNED_ZONES:
                 zones[name] = sign_zone(self.directory, name, nsec3=name == "signed3.example")
+            types = type_zone.ORIGIN
+            zones[types] = os.path.join(self.directory, types + ".zone")
+            with open(zones[types], "w", encoding="ascii") as f:
+                f.write(type_zone.text())
+            self._type_zone = {types: zones[types]}
             self.nsd = nsd.Nsd(self.network, self.directory, zones)
             self.fake = FakeUpstream(self.network.net, [self.link.v4(5), self.link.v6(5)],
                                      [self.link.v4(4), self.link.v6(4)])
@@ -160,6 +170,12 @@ class Lab:
     @property
     def link(self):
         return self.network.links[0]
+
+    def knot(self):
+        """Knot with the zone of all types; started when it is first asked for."""
+        if self._knot is None:
+            self._knot = knot.Knot(self.network, self.directory, self._type_zone)
+        return self._knot
 
     def require(self, setup):
         """The appliance with this setup, started anew unless it is the one that runs."""
@@ -188,7 +204,7 @@ class Lab:
 
     def close(self):
         self.stop_current()
-        for part in (self.fake, self.nsd, self.network):
+        for part in (self.fake, self._knot, self.nsd, self.network):
             if part is not None:
                 part.close()
         subprocess.run(["rm", "-rf", self.directory], check=False)

@@ -115,7 +115,7 @@ def test_kernel_answers_under_load(lab, ask, wirecache, tcp_echo):
             assert echo_over_tcp(lab, address)
     sent = int(re.search(r"total queries: +(\d+)", output[0]).group(1))
     answered = int(re.search(r"total replies: +(\d+)", output[0]).group(1))
-    assert sent > QUERIES_PER_SECOND * LOAD_SEC * 0.8, output[0]
+    assert sent > QUERIES_PER_SECOND * LOAD_SEC * 0.5, output[0]
     assert wirecache.metrics_at_rest().total("queries_total", outcome="hit") >= hits + answered
 
 

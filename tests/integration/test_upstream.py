@@ -198,3 +198,16 @@ def test_cd_is_a_key_of_its_own(lab, ask):
     for cd in (False, True, False, True):
         assert ask(name, cd=cd).addresses() == [right(name)]
     assert lab.fake.asked(name) == 2
+
+
+@on(ONE)
+@pytest.mark.parametrize("rtype", ("A", "TXT"), ids=("address", "no data"))
+def test_extended_errors_are_kept_and_passed_on(lab, ask, rtype):
+    """RFC 8914: from the upstream's OPT to every client that sent one, from the cache too."""
+    name = fake("ede")
+    for _ in range(2):
+        options = ask(name, rtype).message.options
+        assert [(int(o.otype), o.code, o.text) for o in options] == [(15, 17, "by list")]
+    plain = ask(name, rtype, edns=False)
+    assert not plain.has_opt and plain.rcode == "NOERROR"
+    assert lab.fake.asked(name) == 1

@@ -178,6 +178,7 @@ void Rig::ask(const Wire& message, const Client& client) {
 
 void Rig::poll(unsigned rounds) {
   for (unsigned round = 0; round < rounds; ++round) {
+    node_->provision_cache();
     for (auto& worker : workers_) worker->poll(now_);
   }
 }

@@ -1,4 +1,4 @@
-# Shared by tools/run-demo and tools/run-tests: messages, checks of the machine, packages, build.
+# Shared by tools/run-demo, tools/run-tests and tools/bench: messages, checks of the machine, packages, build.
 # To be sourced; sets ROOT to the top of the source tree.
 # shellcheck shell=bash
 

@@ -21,6 +21,8 @@ TEST_TIMEOUT_SEC = 300
 # One build for the unit tests under sanitizers and the fuzz targets: they share the libraries.
 # -O1: what it costs to run it gains in building.
 SANITIZE_OPTIONS = ["-Dfuzz=true", "-Db_sanitize=address,undefined", "-Doptimization=1"]
+# Only what threads share, so only the stress tests.
+THREAD_OPTIONS = ["-Db_sanitize=thread", "-Doptimization=1"]
 LINT_CHECKS = (  # name, command
     ("format", ["/usr/bin/python3", "-B", f"{LINT}/check_format.py"]),
     ("layers", ["/usr/bin/python3", "-B", f"{LINT}/check_layers.py"]),
@@ -94,6 +96,9 @@ def build(directory, options, compiler, wanted=lambda target: True):
     setup = ["meson", "configure", path] if known else ["meson", "setup", path, ROOT]
     say(f"building {directory}/ with {compiler}")
     code, output = run([*setup, *options, "-Dwerror=true"], env={"CXX": compiler})
+    if code == 0 and known:
+        # A target that came since is known only then.
+        code, output = run(["ninja", "-C", path, "build.ninja"])
     if code == 0:
         files = [f for f in executables(directory) if wanted(os.path.basename(f))]
         code, output = run(["ninja", "-C", path, *(os.path.relpath(f, path) for f in files)])
@@ -134,7 +139,7 @@ def lint(_options):
     return count
 
 
-# --- unit and asan
+# --- unit, asan and tsan
 
 def gtest_counts(count, name, code, output, json_path):
     """Adds one test program's cases; whatever ends it otherwise is one failure more."""
@@ -165,16 +170,25 @@ def run_test_program(test):
     with tempfile.TemporaryDirectory() as directory:
         json_path = os.path.join(directory, "report.json")
         env = {**test["env"], "GTEST_OUTPUT": "json:" + json_path,
-               "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1"}
+               "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+               "TSAN_OPTIONS": "halt_on_error=1"}
         code, output = run(test["cmd"], TEST_TIMEOUT_SEC, env, test.get("workdir") or directory)
         count = Count()
         gtest_counts(count, test["name"], code, output, json_path)
         return count
 
 
-def unit_tests(directory, options, compiler):
+def is_test(name):
+    return name.startswith("test_")
+
+
+def is_stress_test(name):
+    return is_test(name) and name.endswith("_stress")
+
+
+def unit_tests(directory, options, compiler, wanted=is_test):
     count = Count()
-    complaints = build(directory, options, compiler, lambda name: name.startswith("test_"))
+    complaints = build(directory, options, compiler, wanted)
     if complaints is not None:
         count.fail(f"build of {directory}/", complaints)
         return count
@@ -182,7 +196,7 @@ def unit_tests(directory, options, compiler):
     if code != 0:
         count.fail(f"list of the tests in {directory}/", output)
         return count
-    tests = json.loads(output)
+    tests = [t for t in json.loads(output) if wanted(os.path.basename(t["cmd"][0]))]
     say(f"running {len(tests)} test programs of {directory}/")
     for result in in_parallel(run_test_program, [t for t in tests if t["is_parallel"]]):
         count.add(result)
@@ -198,6 +212,10 @@ def unit(_options):
 
 def asan(_options):
     return unit_tests("build-sanitize", SANITIZE_OPTIONS, "clang++-14")
+
+
+def tsan(_options):
+    return unit_tests("build-thread", THREAD_OPTIONS, "clang++-14", is_stress_test)
 
 
 # --- fuzz
@@ -261,7 +279,8 @@ def integration(_options):
     with tempfile.TemporaryDirectory() as directory:
         report = os.path.join(directory, "report.xml")
         code, _ = stream(["/usr/bin/python3", "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider",
-                          "--tb=short", f"--junitxml={report}", "tests/integration"])
+                          "--tb=short", "--durations=12", f"--junitxml={report}",
+                          "tests/integration"])
         cases = []
         if os.path.exists(report):
             cases = list(xml.etree.ElementTree.parse(report).getroot().iter("testcase"))
@@ -289,12 +308,13 @@ def stream(command):
         raise
 
 
-SUITES = {"lint": lint, "unit": unit, "asan": asan, "fuzz": fuzz, "integration": integration}
+SUITES = {"lint": lint, "unit": unit, "asan": asan, "tsan": tsan, "fuzz": fuzz,
+          "integration": integration}
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--fuzz-seconds", type=int, default=30)
+    parser.add_argument("--fuzz-seconds", type=int, default=15)
     parser.add_argument("suites", nargs="+", choices=list(SUITES))
     options = parser.parse_args()
     processes.raise_on_signals()

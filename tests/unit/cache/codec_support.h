@@ -54,6 +54,7 @@ struct ParsedMessage {
   bool is_well_formed = false;
   dns::Header header;
   bool has_opt = false;
+  WireBytes options;                 // of the OPT
   std::vector<PlainRecord> records;  // without the OPT
 };
 
@@ -67,6 +68,7 @@ inline ParsedMessage parse(Bytes message) {
   while ((step = walk.next(record)) == dns::MessageWalk::Step::kRecord) {
     if (record.type == static_cast<uint16_t>(dns::RrType::kOpt)) {
       out.has_opt = true;
+      out.options = dns::to_vector(message.subspan(record.rdata_offset, record.rdata_bytes));
       continue;
     }
     RdataParts parts;

@@ -3,102 +3,82 @@
 #include <string>
 
 #include "lib/cache/entry_codec.h"
-#include "tests/unit/cache/codec_support.h"
+#include "tests/unit/cache/entry_codec_test.h"
 
 namespace wirecache::cache {
 namespace {
 
-using dns::flat;
-using dns::from_hex;
-
-constexpr uint16_t kA = 1;
-constexpr uint16_t kNs = 2;
-constexpr uint16_t kCname = 5;
-constexpr uint16_t kSoa = 6;
-constexpr uint16_t kMx = 15;
-constexpr uint16_t kTxt = 16;
-constexpr uint16_t kIn = 1;
-const WireBytes kPointerToQuestion = {0xc0, 0x0c};
-
-WireBytes be16(unsigned value) {
-  return {static_cast<uint8_t>(value >> 8), static_cast<uint8_t>(value)};
-}
-WireBytes be32(uint32_t value) {
-  return be16(value >> 16) + be16(value & 0xffff);
-}
-
-// Writes messages by hand, after RFC 1035 §4.1.
-struct MessageBuilder {
-  WireBytes question;
-  uint16_t flags = 0x8180;  // QR RD RA
-  unsigned counts[3] = {0, 0, 0};
-  WireBytes records = {};
-
-  MessageBuilder& add(unsigned section, const WireBytes& owner, unsigned type, uint32_t ttl,
-                      const WireBytes& rdata, unsigned rr_class = kIn) {
-    ++counts[section];
-    records = records + owner + be16(type) + be16(rr_class) + be32(ttl) +
-              be16(static_cast<unsigned>(rdata.size())) + rdata;
-    return *this;
-  }
-  WireBytes wire() const {
-    return be16(0x1234) + be16(flags) + be16(1) + be16(counts[0]) + be16(counts[1]) +
-           be16(counts[2]) + question + records;
-  }
-};
-
-MessageBuilder answer_to(const std::string& name, unsigned type) {
-  return {.question = flat(name) + be16(type) + be16(kIn)};
-}
-
-WireBytes query_of(const std::string& name, unsigned type, uint16_t flags = 0x0100) {
-  return be16(0xbeef) + be16(flags) + from_hex("0001 0000 0000 0000") + flat(name) + be16(type) +
-         be16(kIn);
-}
-// The same with an OPT, RFC 6891 §6.1.2.
-WireBytes edns_query_of(const std::string& name, unsigned type, unsigned size, bool dnssec_ok) {
-  WireBytes query = query_of(name, type);
-  query[11] = 1;
-  return query + from_hex("00 0029") + be16(size) + be32(dnssec_ok ? 0x8000 : 0) + be16(0);
-}
-
-const WireBytes kAddress = {192, 0, 2, 1};
-constexpr ReplyOptions kReply = {.now_sec = 1'000'000};
-
-WireBytes soa_rdata(uint32_t minimum) {
-  return flat("ns") + flat("mail") + be32(1) + be32(2) + be32(3) + be32(4) + be32(minimum);
-}
-
-// A text of `bytes` bytes in one RRset.
-WireBytes text_of(size_t bytes) {
-  WireBytes rdata;
-  for (; bytes > 256; bytes -= 256) rdata = rdata + WireBytes{255} + WireBytes(255, 't');
-  return rdata + WireBytes{static_cast<uint8_t>(bytes - 1)} + WireBytes(bytes - 1, 't');
-}
-
-class EntryCodecTest : public CodecTest {
- protected:
-  TestEntry encode_wire(const MessageBuilder& message) { return encode_with(message, options()); }
-  TestEntry encode_with(const MessageBuilder& message, const EncodeOptions& options) {
-    const size_t name_bytes = dns::flat_name_length(message.question);
-    const Bytes name = Bytes(message.question).first(name_bytes);
-    return encode(key_of(dns::to_vector(name), load_be16(name.data() + name_bytes)), message.wire(),
-                  options);
-  }
-  EncodeStatus status_of(const MessageBuilder& message) {
-    return encode_wire(message).encoded.status;
-  }
-};
-
-TEST_F(EntryCodecTest, OneAddressTakes34Bytes) {
+// Header as entry.h draws it: state, flags, when it expires (1,000,300) and lifetime (5 << 6, code
+// 29), length, and where the flags do not say it the type.
+TEST_F(EntryCodecTest, OneAddressTakes24Bytes) {
   const TestEntry entry =
       encode_wire(answer_to("example.com", kA).add(0, kPointerToQuestion, kA, 300, kAddress));
   EXPECT_EQ(entry.encoded.status, EncodeStatus::kKeep);
   EXPECT_EQ(entry.encoded.lifetime_sec, 300u);
-  // Header as entry.h draws it: state, flags, length, inserted (1,000,000), lifetime, name, type,
-  // tag, 1.
-  EXPECT_EQ(entry.bytes, from_hex("00 04 2200 40420f00 2c0100 0d 0100 00 01") +
-                             flat("example.com") + WireBytes{0x80 | 0x40 | 0x20} + kAddress);
+  EXPECT_EQ(entry.bytes, from_hex("00 1c 6c430f3a 18") + flat("example.com") + kAddress);
+}
+
+TEST_F(EntryCodecTest, AnRrsetOfTheQuestionTakesNothingBesideItsData) {
+  constexpr unsigned kAaaa = 28, kSpf = 99, kDs = 43, kUnknown = 65280;
+  const WireBytes v6(16, 6);
+  const auto records_of = [&](unsigned type, const WireBytes& first, const WireBytes& second) {
+    const TestEntry entry = encode_wire(answer_to("example.com", type)
+                                            .add(0, kPointerToQuestion, type, 300, first)
+                                            .add(0, kPointerToQuestion, type, 300, second));
+    const size_t head = entry.bytes.size() - entry.view().records(13).size() - 13;
+    EXPECT_EQ(entry.view().type(), type);
+    EXPECT_EQ(dns::to_vector(entry.view().name()), flat("example.com"));
+    return be16(static_cast<unsigned>(head)) + dns::to_vector(entry.view().records(13));
+  };
+  const WireBytes other = {10, 0, 0, 1};
+  EXPECT_EQ(records_of(kA, kAddress, other), be16(7) + kAddress + other);
+  EXPECT_EQ(records_of(kAaaa, v6, WireBytes(16, 7)), be16(7) + v6 + WireBytes(16, 7));
+  EXPECT_EQ(records_of(kTxt, text_of(10), text_of(100)), be16(7) + text_of(10) + text_of(100));
+  EXPECT_EQ(records_of(kTxt, text_of(200), text_of(100)), be16(8) + text_of(200) + text_of(100));
+  EXPECT_EQ(records_of(kSpf, text_of(10), text_of(11)), be16(8) + text_of(10) + text_of(11));
+  // Opaque data has its length before it.
+  EXPECT_EQ(records_of(kDs, text_of(10), text_of(11)),
+            be16(8) + WireBytes{10} + text_of(10) + WireBytes{11} + text_of(11));
+  EXPECT_EQ(records_of(kUnknown, {}, {5}), be16(10) + from_hex("00 01 05"));
+}
+
+// The short way must not be taken where it would know less: each of these answers is nearly plain.
+TEST_F(EntryCodecTest, NearlyPlainAnswersAreReadInFull) {
+  const auto plain = [] {
+    return answer_to("example.com", kA).add(0, kPointerToQuestion, kA, 300, kAddress);
+  };
+  const WireBytes entry = encode_wire(plain()).bytes;
+  // Equal records are one, of the smallest TTL.
+  EXPECT_EQ(encode_wire(plain().add(0, kPointerToQuestion, kA, 400, kAddress)).bytes, entry);
+  EXPECT_EQ(encode_wire(plain().add(2, flat(""), 41, 0, {}, 1232)).bytes, entry);
+  EXPECT_EQ(encode_wire(plain().add(2, flat("other"), kA, 5, kAddress)).bytes, entry);
+  EXPECT_EQ(encode_wire(plain().add(0, flat("other"), kA, 5, kAddress)).bytes, entry);
+  EXPECT_EQ(encode_wire(plain().add(0, kPointerToQuestion, kTxt, 5, text_of(5))).bytes, entry);
+  EXPECT_EQ(encode_wire(plain().add(0, kPointerToQuestion, kA, 5, kAddress, 3)).bytes, entry);
+  MessageBuilder many = answer_to("example.com", kA);
+  for (unsigned i = 0; i < 20; ++i) many.add(0, kPointerToQuestion, kA, 300, be32(i / 2));
+  EXPECT_EQ(encode_wire(many).bytes.size(), 7u + 13 + 10 * 4);
+  // In another case than the key's (draft-vixie-dnsext-dns0x20).
+  MessageBuilder shouted = plain();
+  shouted.question = flat("EXAMPLE.com") + be16(kA) + be16(kIn);
+  EXPECT_EQ(encode(key_of(flat("example.com"), kA), shouted.wire(), options()).bytes, entry);
+}
+
+// Text that is not one short character-string: marked, and opaque.
+TEST_F(EntryCodecTest, TextOfOtherShapesKeepsItsBytes) {
+  const WireBytes two_strings = text_of(3) + text_of(4);
+  for (const WireBytes& text :
+       {text_of(254), text_of(255), text_of(256), two_strings, WireBytes{}, WireBytes{0},
+        WireBytes{0, 0}, WireBytes{7, 'x'}, text_of(1000), WireBytes{255}, WireBytes{254}}) {
+    const TestEntry entry = encode_wire(answer_to("example.com", kTxt)
+                                            .add(0, kPointerToQuestion, kTxt, 300, text)
+                                            .add(0, kPointerToQuestion, kTxt, 300, text_of(9)));
+    const ParsedMessage parsed = parse(reply(entry, edns_query_of("example.com", kTxt, 4096, false),
+                                             {.now_sec = kNow, .max_reply_bytes = 4096}));
+    ASSERT_EQ(parsed.records.size(), 2u);
+    EXPECT_EQ(parsed.records[0].rdata, text);
+    EXPECT_EQ(parsed.records[1].rdata, text_of(9));
+  }
 }
 
 TEST_F(EntryCodecTest, TheReplyToAPlainQueryIsExact) {
@@ -116,7 +96,7 @@ TEST_F(EntryCodecTest, NamesInDataPointIntoTheQuestion) {
       encode_wire(answer_to("www.example.com", kCname)
                       .add(0, kPointerToQuestion, kCname, 300, flat("Web.EXAMPLE.com")));
   // 3Web and a byte for the question's name from label 1 on.
-  EXPECT_EQ(entry.bytes.size(), 16u + 17 + 1 + 4 + 1);
+  EXPECT_EQ(entry.bytes.size(), 8u + 17 + 4 + 1);
   const WireBytes message = reply(entry, query_of("www.example.com", kCname), kReply);
   EXPECT_EQ(WireBytes(message.end() - 6, message.end()), from_hex("03 576562 c010"));
 }
@@ -126,7 +106,7 @@ TEST_F(EntryCodecTest, AnAliasTargetIsTheNextOwner) {
                                           .add(0, flat("a.example"), kCname, 300, flat("b.test"))
                                           .add(0, flat("B.test"), kA, 300, kAddress));
   // CNAME: control, type, 1b 4test 0; A: control, a reference to the first label written, address.
-  EXPECT_EQ(entry.bytes.size(), 16u + 11 + 2 + 8 + 1 + 1 + 4);
+  EXPECT_EQ(entry.bytes.size(), 8u + 11 + 2 + 8 + 1 + 1 + 4);
   const WireBytes message = reply(entry, query_of("a.example", kA), kReply);
   // The CNAME's data starts at 12 + 15 + 12.
   EXPECT_EQ(WireBytes(message.end() - 16, message.end() - 14), from_hex("c027"));
@@ -172,14 +152,13 @@ TEST_F(EntryCodecTest, WholeNamesKeepTheirSpelling) {
   }
 }
 
-TEST_F(EntryCodecTest, CountsMoreThan255RecordsInSeveralBlocks) {
+TEST_F(EntryCodecTest, CountsMoreThan255Records) {
   MessageBuilder message = answer_to("example.com", kA);
   for (unsigned i = 0; i < 512; ++i) {
     message.add(0, kPointerToQuestion, kA, 300, be32(0x0a000000 + i));
   }
   const TestEntry entry = encode_wire(message);
   EXPECT_EQ(entry.encoded.status, EncodeStatus::kKeep);
-  EXPECT_EQ(entry.view().rrset_count(), 3);
   const ReplyOptions large = {.now_sec = kNow, .max_reply_bytes = 65535};
   const WireBytes query = edns_query_of("example.com", kA, 65535, false);
   EXPECT_EQ(parse(reply(entry, query, large)).records.size(), 512u);
@@ -204,12 +183,10 @@ TEST_F(EntryCodecTest, AnswersTooLargeForAnEntryAreSaidToBe) {
   const WireBytes small =
       answer_to("example.com", kA).add(0, kPointerToQuestion, kA, 300, kAddress).wire();
   const Key key = key_of(flat("example.com"), kA);
-  WireBytes scratch(33);
-  for (size_t room = 0; room < 34; ++room) {
-    EXPECT_EQ(encode_answer(key, small, options(),
-                            MutableBytes(scratch).first(std::min(room, size_t{33})))
-                  .status,
-              EncodeStatus::kTooLarge);
+  WireBytes scratch(24);
+  for (size_t room = 0; room <= 24; ++room) {
+    EXPECT_EQ(encode_answer(key, small, options(), MutableBytes(scratch).first(room)).status,
+              room < 24 ? EncodeStatus::kTooLarge : EncodeStatus::kKeep);
   }
 }
 
@@ -430,22 +407,27 @@ TEST_F(EntryCodecTest, ForeignBytesAreNotAWellFormedEntry) {
   const TestEntry entry = encode_wire(answer_to("a.example", kA)
                                           .add(0, flat("a.example"), kCname, 300, flat("b.test"))
                                           .add(0, flat("B.test"), kA, 300, kAddress));
-  const auto with = [&](size_t at, uint8_t value) {
+  // 8 header, 11 name; 19 control, 20 type, 21 1b 4test 0; 29 control, 30 reference, 31 address.
+  ASSERT_EQ(entry.bytes.size(), 35u);
+  const auto with = [&](size_t at, unsigned value) {
     WireBytes changed = entry.bytes;
-    changed[at] = value;
+    changed[at] = static_cast<uint8_t>(value);
     return entry_is_well_formed(changed);
   };
-  EXPECT_TRUE(with(0, 0xff));   // the state is anybody's
-  EXPECT_FALSE(with(1, 0x80));  // an unknown flag
-  EXPECT_FALSE(with(2, entry.bytes[2] + 1));
-  EXPECT_FALSE(with(11, 10));           // the name's length
-  EXPECT_FALSE(with(15, 3));            // blocks
-  EXPECT_FALSE(with(17, 'A'));          // upper case
-  EXPECT_FALSE(with(27, 0xc0 | 0x03));  // section 3
-  EXPECT_FALSE(with(27, 0xc0 | 0x08));  // the owner of no block before
-  EXPECT_FALSE(with(38, 0x42));         // a label that was not written
-  EXPECT_FALSE(with(38, 0xc0));         // no end byte
-  EXPECT_TRUE(with(38, 0x41));          // the other label
+  const unsigned flags = entry.bytes[1];
+  EXPECT_TRUE(with(0, 0xff));  // the state is anybody's
+  EXPECT_FALSE(with(1, flags | kEntryLong));
+  EXPECT_FALSE(with(5, 0xff));  // a lifetime above the longest
+  EXPECT_FALSE(with(6, entry.bytes.size() + 1));
+  EXPECT_FALSE(with(6, 7));
+  EXPECT_FALSE(with(7, 0));             // two bytes of type that would be the name's
+  EXPECT_FALSE(with(9, 'A'));           // upper case
+  EXPECT_FALSE(with(19, 0xc0 | 0x03));  // to the end, and one record
+  EXPECT_FALSE(with(19, 0xc0 | 0x08));  // the owner of no block before
+  EXPECT_FALSE(with(19, 0xc0 | 0x18));  // no owner
+  EXPECT_FALSE(with(30, 0x42));         // a label that was not written
+  EXPECT_FALSE(with(30, 0xc0));         // no end byte
+  EXPECT_TRUE(with(30, 0x41));          // the other label
 }
 
 }  // namespace

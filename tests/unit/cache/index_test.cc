@@ -1,153 +1,243 @@
+// What the seam asks of every index.
 #include "lib/cache/index.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
+#include <memory>
 #include <random>
+#include <unordered_map>
 #include <vector>
 
-#include "tests/unit/cache/rcu_fixture.h"
+#include "tests/unit/cache/index_fixture.h"
 
 namespace wirecache::cache {
 namespace {
 
-using Status = Index::Status;
+using Status = IndexStatus;
 
-// Addresses to file: nobody looks at the bytes.
-const uint8_t* address(uint64_t n) {
-  return reinterpret_cast<const uint8_t*>(n * 8 + 8);
-}
-
+template <typename Index>
 class IndexTest : public testing::Test {
  protected:
-  std::unique_ptr<Index> make(uint32_t entries) {
-    auto index = Index::create({.name = "index_test", .entries = entries, .rcu = rcu_.get()});
-    EXPECT_TRUE(index) << index.error().message;
-    return std::move(*index);
+  Status insert(Index& index, uint32_t number, uint32_t version) {
+    const NumberedKey key = fixture_.key(number);
+    const EntryRef ref = fixture_.write(key.get(), version);
+    const IndexInserted inserted = index.insert(key.get(), ref);
+    if (inserted.status == Status::kInserted) {
+      EXPECT_EQ(inserted.replaced, kNoEntry);
+    } else if (inserted.status == Status::kReplaced) {
+      EXPECT_EQ(inserted.replaced, refs_[number]);
+    }
+    if (inserted.status != Status::kFull) refs_[number] = ref;
+    return inserted.status;
   }
-  std::vector<uint64_t> hashes(size_t count) {
-    std::vector<uint64_t> all(count);
-    for (uint64_t& hash : all) hash = random_();
-    return all;
+  Status erase(Index& index, uint32_t number) {
+    return index.erase_if(fixture_.key(number).get().hash, refs_[number]);
+  }
+  // The version of a key's entry, 0 where there is none.
+  uint32_t find(const Index& index, uint32_t number) {
+    const uint8_t* entry = index.find(fixture_.key(number).get());
+    return entry != nullptr ? version_of(entry) : 0;
   }
 
-  RcuFixture rcu_;
+  IndexFixture fixture_;
+  std::unordered_map<uint32_t, EntryRef> refs_;
   std::mt19937_64 random_{20240229};
 };
 
-TEST_F(IndexTest, FindsWhatWasInsertedAndNothingElse) {
-  auto index = make(1000);
-  const auto known = hashes(100);
-  for (size_t i = 0; i < known.size(); ++i) {
-    EXPECT_EQ(index->insert(known[i], address(i)), Status::kInserted);
-  }
-  EXPECT_EQ(index->size(), 100u);
-  for (size_t i = 0; i < known.size(); ++i) EXPECT_EQ(index->find(known[i]), address(i));
-  for (uint64_t unknown : hashes(100)) EXPECT_EQ(index->find(unknown), nullptr);
+using Indexes = testing::Types<HashIndex, CompactIndex>;
+TYPED_TEST_SUITE(IndexTest, Indexes);
+
+TYPED_TEST(IndexTest, FindsWhatWasInsertedAndNothingElse) {
+  auto index = this->fixture_.template make<TypeParam>();
+  for (uint32_t n = 1; n <= 1000; ++n) EXPECT_EQ(this->insert(*index, n, n), Status::kInserted);
+  EXPECT_EQ(index->size(), 1000u);
+  for (uint32_t n = 1; n <= 1000; ++n) EXPECT_EQ(this->find(*index, n), n);
+  for (uint32_t n = 1001; n <= 2000; ++n) EXPECT_EQ(this->find(*index, n), 0u);
 }
 
-TEST_F(IndexTest, FindsABurstOfKnownAndUnknownHashes) {
-  auto index = make(1000);
-  auto all = hashes(Index::kMaxBurst);
-  for (size_t i = 0; i < all.size(); i += 3) index->insert(all[i], address(i));
-  for (size_t burst : {size_t{0}, size_t{1}, size_t{31}, Index::kMaxBurst}) {
-    std::array<const uint8_t*, Index::kMaxBurst + 1> entries;
-    entries.fill(address(999));
-    index->find_bulk(std::span(all).first(burst), entries.data());
-    for (size_t i = 0; i < burst; ++i) EXPECT_EQ(entries[i], i % 3 == 0 ? address(i) : nullptr);
-    EXPECT_EQ(entries[burst], address(999));
+TYPED_TEST(IndexTest, FindsABurstOverSeveralPartitions) {
+  std::array<std::unique_ptr<TypeParam>, 3> indexes;
+  for (size_t i = 0; i < 3; ++i) {
+    indexes[i] = this->fixture_.template make<TypeParam>("partition" + std::to_string(i));
+  }
+  constexpr size_t kKeys = kMaxIndexBurst;
+  std::vector<std::unique_ptr<NumberedKey>> keys;
+  std::vector<IndexQuery<TypeParam>> queries;
+  for (uint32_t n = 0; n < kKeys; ++n) {
+    keys.push_back(std::make_unique<NumberedKey>(this->fixture_.secret(), n));
+    TypeParam& index = *indexes[n % 3];
+    if (n % 4 != 0) {
+      ASSERT_EQ(this->insert(index, n, n), Status::kInserted);
+    }
+    queries.push_back({&index, &keys.back()->get()});
+  }
+  uint8_t other = 0;
+  for (size_t burst : {size_t{0}, size_t{1}, size_t{31}, size_t{32}, kKeys}) {
+    std::array<const uint8_t*, kKeys + 1> entries;
+    entries.fill(&other);
+    TypeParam::find_burst(std::span(queries).first(burst), entries.data());
+    for (size_t i = 0; i < burst; ++i) {
+      if (i % 4 == 0) {
+        EXPECT_EQ(entries[i], nullptr);
+      } else {
+        ASSERT_NE(entries[i], nullptr);
+        EXPECT_EQ(version_of(entries[i]), i);
+      }
+    }
+    EXPECT_EQ(entries[burst], &other);
   }
 }
 
-TEST_F(IndexTest, HashesThatShareTheSignatureAreToldApart) {
-  auto index = make(1000);
-  for (uint64_t i = 0; i < 12; ++i) {
-    EXPECT_EQ(index->insert(i << 32 | 0x12345678, address(i)), Status::kInserted);
-  }
-  for (uint64_t i = 0; i < 12; ++i) EXPECT_EQ(index->find(i << 32 | 0x12345678), address(i));
+TYPED_TEST(IndexTest, AKeyThatSharesTheHashOfAnotherIsNotFound) {
+  auto index = this->fixture_.template make<TypeParam>();
+  ASSERT_EQ(this->insert(*index, 1, 1), Status::kInserted);
+  const NumberedKey one = this->fixture_.key(1);
+  const NumberedKey two = this->fixture_.key(2);
+  Key forged = two.get();
+  forged.hash = one.get().hash;
+  EXPECT_EQ(index->find(forged), nullptr);
+  const IndexQuery<TypeParam> query{index.get(), &forged};
+  const uint8_t* entry = nullptr;
+  TypeParam::find_burst({&query, 1}, &entry);
+  EXPECT_EQ(entry, nullptr);
 }
 
-TEST_F(IndexTest, ASecondInsertionReplaces) {
-  auto index = make(1000);
-  EXPECT_EQ(index->insert(7, address(1)), Status::kInserted);
-  EXPECT_EQ(index->insert(7, address(2)), Status::kReplaced);
-  EXPECT_EQ(index->find(7), address(2));
+TYPED_TEST(IndexTest, ASecondInsertionReplaces) {
+  auto index = this->fixture_.template make<TypeParam>();
+  EXPECT_EQ(this->insert(*index, 7, 1), Status::kInserted);
+  EXPECT_EQ(this->insert(*index, 7, 2), Status::kReplaced);
+  EXPECT_EQ(this->find(*index, 7), 2u);
   EXPECT_EQ(index->size(), 1u);
 }
 
-TEST_F(IndexTest, ErasesOnlyTheEntryThatIsFiled) {
-  auto index = make(1000);
-  index->insert(7, address(1));
-  index->insert(7, address(2));
-  EXPECT_EQ(index->erase_if(7, address(1)), Status::kNotFound);
-  EXPECT_EQ(index->erase_if(8, address(2)), Status::kNotFound);
-  EXPECT_EQ(index->find(7), address(2));
-  EXPECT_EQ(index->erase_if(7, address(2)), Status::kErased);
-  EXPECT_EQ(index->find(7), nullptr);
+TYPED_TEST(IndexTest, ErasesOnlyTheEntryThatIsFiled) {
+  auto index = this->fixture_.template make<TypeParam>();
+  this->insert(*index, 7, 1);
+  const EntryRef old = this->refs_[7];
+  this->insert(*index, 7, 2);
+  const uint64_t hash = this->fixture_.key(7).get().hash;
+  EXPECT_EQ(index->erase_if(hash, old), Status::kNotFound);
+  EXPECT_EQ(index->erase_if(this->fixture_.key(8).get().hash, this->refs_[7]), Status::kNotFound);
+  EXPECT_EQ(this->find(*index, 7), 2u);
+  EXPECT_EQ(index->erase_if(hash, this->refs_[7]), Status::kErased);
+  EXPECT_EQ(this->find(*index, 7), 0u);
+  EXPECT_EQ(index->erase_if(hash, this->refs_[7]), Status::kNotFound);
   EXPECT_EQ(index->size(), 0u);
 }
 
-// Below, at and above powers of two, where rte_hash has the least and the most room to spare.
-TEST_F(IndexTest, TheWholeCapacityFits) {
-  for (uint32_t entries : {1u, 1024u, 4096u, 60000u, 61440u, 65536u, 126976u}) {
-    auto index = make(entries);
-    const auto all = hashes(entries);
-    for (size_t i = 0; i < all.size(); ++i) {
-      ASSERT_EQ(index->insert(all[i], address(i)), Status::kInserted) << i << " of " << entries;
+TYPED_TEST(IndexTest, MovesOnlyTheEntryThatIsFiled) {
+  auto index = this->fixture_.template make<TypeParam>();
+  this->insert(*index, 7, 1);
+  const NumberedKey key = this->fixture_.key(7);
+  const EntryRef moved = this->fixture_.write(key.get(), 2);
+  EXPECT_EQ(index->move(key.get().hash, moved, moved), Status::kNotFound);
+  EXPECT_EQ(index->move(this->fixture_.key(8).get().hash, this->refs_[7], moved),
+            Status::kNotFound);
+  EXPECT_EQ(index->move(key.get().hash, this->refs_[7], moved), Status::kMoved);
+  EXPECT_EQ(this->find(*index, 7), 2u);
+  EXPECT_EQ(index->size(), 1u);
+  EXPECT_EQ(index->erase_if(key.get().hash, this->refs_[7]), Status::kNotFound);
+  EXPECT_EQ(index->erase_if(key.get().hash, moved), Status::kErased);
+}
+
+// All have the same buckets and the same tag: the index is full for them when those are, and only
+// for them.
+TYPED_TEST(IndexTest, KeysThatShareTheirBucketsEndInFull) {
+  auto index = this->fixture_.template make<TypeParam>();
+  constexpr uint32_t kKeys = 100;
+  std::vector<std::unique_ptr<NumberedKey>> names;
+  std::vector<Key> keys;
+  std::vector<EntryRef> refs;
+  uint32_t inserted = 0;
+  for (uint32_t n = 0; n < kKeys; ++n) {
+    names.push_back(std::make_unique<NumberedKey>(this->fixture_.secret(), n));
+    keys.push_back(names.back()->get());
+    keys.back().hash = uint64_t{n} << 42 | 0x15512345678;
+    refs.push_back(this->fixture_.write(keys.back(), n + 1));
+    const Status status = index->insert(keys.back(), refs.back()).status;
+    ASSERT_TRUE(status == Status::kInserted || status == Status::kFull);
+    if (status == Status::kInserted) ++inserted;
+  }
+  constexpr bool kIsCompact = std::is_same_v<TypeParam, CompactIndex>;
+  EXPECT_EQ(inserted, kIsCompact ? 2 * CompactBucket::kSlots : 16u);
+  EXPECT_EQ(index->size(), inserted);
+  for (uint32_t n = 0; n < kKeys; ++n) EXPECT_EQ(index->find(keys[n]) != nullptr, n < inserted);
+  EXPECT_EQ(this->insert(*index, 1000, 1), Status::kInserted);
+
+  EXPECT_EQ(index->erase_if(keys[3].hash, refs[3]), Status::kErased);
+  this->fixture_.poll(*index);
+  EXPECT_EQ(index->insert(keys[99], refs[99]).status, Status::kInserted);
+  EXPECT_EQ(index->find(keys[3]), nullptr);
+  EXPECT_NE(index->find(keys[99]), nullptr);
+}
+
+// One thread: every answer is the model's.
+TYPED_TEST(IndexTest, RandomOperationsGiveWhatAMapGives) {
+  auto index = this->fixture_.template make<TypeParam>();
+  std::unordered_map<uint32_t, uint32_t> model;
+  constexpr uint32_t kKeys = 12000;
+  for (uint32_t step = 1; step <= 200000; ++step) {
+    // In turns more comes than goes, and the other way round.
+    const bool fills = step / 25000 % 2 == 0;
+    const auto number = static_cast<uint32_t>(this->random_() % kKeys);
+    const unsigned choice = this->random_() % 8;
+    if (choice < (fills ? 4 : 1)) {
+      const Status expected = model.contains(number) ? Status::kReplaced : Status::kInserted;
+      ASSERT_EQ(this->insert(*index, number, step), expected) << step;
+      model[number] = step;
+    } else if (choice < 5) {
+      const Status expected = model.contains(number) ? Status::kErased : Status::kNotFound;
+      ASSERT_EQ(this->erase(*index, number), expected) << step;
+      model.erase(number);
+    } else if (choice == 5 && model.contains(number)) {
+      const NumberedKey key = this->fixture_.key(number);
+      const EntryRef to = this->fixture_.write(key.get(), step);
+      ASSERT_EQ(index->move(key.get().hash, this->refs_[number], to), Status::kMoved);
+      this->refs_[number] = to;
+      model[number] = step;
+    } else {
+      ASSERT_EQ(this->find(*index, number), model.contains(number) ? model[number] : 0) << step;
     }
-    EXPECT_EQ(index->insert(random_(), address(0)), Status::kFull);
-    EXPECT_EQ(index->insert(all[0], address(1)), Status::kReplaced);
+    if (step % 32 == 0) this->fixture_.poll(*index);
+    if (!fills && step % 100 == 0) index->release_memory();
+  }
+  EXPECT_EQ(index->size(), model.size());
+  for (uint32_t n = 0; n < kKeys; ++n) {
+    ASSERT_EQ(this->find(*index, n), model.contains(n) ? model[n] : 0);
   }
 }
 
-TEST_F(IndexTest, AFullDeferQueueSaysBusyAndLeaksNothing) {
-  constexpr uint32_t kEntries = 20000;
-  auto index = make(kEntries);
-  auto all = hashes(kEntries);
-  for (size_t i = 0; i < all.size(); ++i) index->insert(all[i], address(i));
-  for (int round = 0; round < 20; ++round) {
-    // Reader 1 stays away: slots cannot go back.
-    size_t erased = 0;
-    Status status = Status::kErased;
-    while (erased < all.size() && status == Status::kErased) {
-      status = index->erase_if(all[erased], address(erased));
-      if (status == Status::kErased) ++erased;
-      rcu_.quiescent(0);
-    }
-    ASSERT_EQ(status, Status::kBusy);
-    ASSERT_GE(erased, 1000u);
-    EXPECT_EQ(index->find(all[erased]), address(erased));  // nothing changed
-    index->reclaim();
-    EXPECT_EQ(index->erase_if(all[erased], address(erased)), Status::kBusy);
-
-    rcu_.all_quiescent();
-    index->reclaim();
-    EXPECT_EQ(index->size(), kEntries - erased);
-    for (size_t i = 0; i < erased; ++i) {
-      all[i] = random_();
-      ASSERT_EQ(index->insert(all[i], address(i)), Status::kInserted);
-    }
-    ASSERT_EQ(index->insert(random_(), address(0)), Status::kFull);
+// Ten times as many entries as fit come and go while a reader stays away again and again: nothing
+// is lost for good.
+TYPED_TEST(IndexTest, EntriesThatComeAndGoLeaveNothingBehind) {
+  auto index = this->fixture_.template make<TypeParam>();
+  constexpr uint32_t kAlive = 9000;
+  for (uint32_t n = 0; n < kAlive; ++n) {
+    ASSERT_EQ(this->insert(*index, n, n), Status::kInserted);
+    if (n % 32 == 0) this->fixture_.poll(*index);
   }
-}
-
-TEST_F(IndexTest, WhatWaitsForReadersTakesNothingFromTheCapacity) {
-  auto index = make(2048);
-  auto all = hashes(2048);
-  for (size_t i = 0; i < all.size(); ++i) index->insert(all[i], address(i));
-  for (size_t i = 0; i < all.size(); ++i) {
-    ASSERT_EQ(index->erase_if(all[i], address(i)), Status::kErased);
-    ASSERT_EQ(index->insert(random_(), address(i)), Status::kInserted);
+  const uint64_t memory_bytes = index->memory_bytes();
+  uint32_t oldest = 0;
+  uint32_t newest = kAlive;
+  unsigned busy = 0;
+  while (newest < 10 * kAlive) {
+    if (this->erase(*index, oldest) == Status::kBusy) {
+      ++busy;
+      this->fixture_.poll(*index);  // the reader is back
+      continue;
+    }
+    ++oldest;
+    ASSERT_EQ(this->insert(*index, newest, newest), Status::kInserted);
+    ++newest;
+    this->fixture_.rcu().quiescent(0);
+    index->maintain();
   }
-}
-
-TEST_F(IndexTest, RefusesImpossibleSizesAndTakenNames) {
-  EXPECT_FALSE(Index::create({.name = "empty", .entries = 0, .rcu = rcu_.get()}));
-  EXPECT_FALSE(Index::create({.name = "huge", .entries = 1u << 30, .rcu = rcu_.get()}));
-  auto index = make(1000);
-  auto twin = Index::create({.name = "index_test", .entries = 1000, .rcu = rcu_.get()});
-  ASSERT_FALSE(twin);
-  EXPECT_NE(twin.error().message.find("index_test"), std::string::npos);
+  EXPECT_EQ(busy > 0, (std::is_same_v<TypeParam, HashIndex>));
+  EXPECT_EQ(index->size(), kAlive);
+  EXPECT_EQ(index->memory_bytes(), memory_bytes);
+  for (uint32_t n = oldest; n < newest; ++n) ASSERT_EQ(this->find(*index, n), n);
+  for (uint32_t n = 0; n < oldest; ++n) ASSERT_EQ(this->find(*index, n), 0u);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes fixtures.inc: upstream answers of every common record type, and what a right reply holds.
+"""Writes fixtures.inc: upstream answers of every record type, and what a right reply to them holds.
 
 dnspython parses the records and renders them; the messages are framed here, so that each answer
 comes compressed in three ways. Run it again after a change and check the result in:
@@ -12,12 +12,17 @@ A record is written "owner ttl type rdata", with a mark before it:
 """
 
 import io
+import pathlib
 import struct
+import sys
 
 import dns.name
 import dns.rdata
 import dns.rdataclass
 import dns.rdatatype
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+import every_type  # noqa: E402
 
 IN = dns.rdataclass.IN
 RFC1035 = {2, 3, 4, 5, 6, 7, 8, 9, 12, 14, 15}  # may be compressed both ways
@@ -129,8 +134,9 @@ def render(case, mode, records, opt=None):
     return file.getvalue()
 
 
-def opt_record(dnssec_ok):
-    return struct.pack("!BHHIH", 0, 41, 1232, 0x8000 if dnssec_ok else 0, 0)
+def opt_record(dnssec_ok, options=b""):
+    flags = 0x8000 if dnssec_ok else 0
+    return struct.pack("!BHHIH", 0, 41, 1232, flags, len(options)) + options
 
 
 def query(case, dnssec_ok):
@@ -266,6 +272,16 @@ def opaque_types():
     simple("MB", "example.com.", "TYPE7", generic("mail.example.com."))
 
 
+def registered_types():
+    """What no other case asks for (RFC 3597: whatever is not known goes through as it is)."""
+    asked = {each.qtype for each in CASES}
+    samples = every_type.samples(dns.name.from_text("example.com."))
+    for number, name in every_type.types().items():
+        if number not in asked:
+            simple(f"{name}, type {number}", "example.com.", f"TYPE{number}",
+                   *[rf"\# {len(data)} {data.hex()}" for data in samples[number]])
+
+
 def chains():
     case("CNAME asked for", "www.example.com.", "CNAME", answer="""
         www.example.com. 60 CNAME web.example.com.""")
@@ -387,7 +403,7 @@ def proofs():
 
 def cases():
     if not CASES:
-        for add in (single_types, opaque_types, chains, authorities, proofs):
+        for add in (single_types, opaque_types, chains, authorities, proofs, registered_types):
             add()
     return CASES
 

@@ -48,6 +48,7 @@ void expect_defaults(const Config& c) {
   EXPECT_EQ(c.cache.max_ttl_sec, 86400U);
   EXPECT_EQ(c.cache.max_negative_ttl_sec, 3600U);
   EXPECT_EQ(c.cache.failure_ttl_sec, 5U);
+  EXPECT_FALSE(c.cache.rotate_addresses);
   EXPECT_EQ(texts(c.upstream.sources), Texts());
   EXPECT_EQ(c.upstream.first_source_port, 10000);
   EXPECT_EQ(c.upstream.last_source_port, 32767);
@@ -114,6 +115,7 @@ min_ttl = 10
 max_ttl = 604800
 max_negative_ttl = 60
 failure_ttl = 300
+rotate_addresses = true
 [upstream]
 sources = ["192.0.2.1", "fd53::1"]
 source_ports = "20000-30000"
@@ -165,6 +167,7 @@ listen = "[::1]:9000"
   EXPECT_EQ(c.cache.max_ttl_sec, 604800U);
   EXPECT_EQ(c.cache.max_negative_ttl_sec, 60U);
   EXPECT_EQ(c.cache.failure_ttl_sec, 300U);
+  EXPECT_TRUE(c.cache.rotate_addresses);
   EXPECT_EQ(texts(c.upstream.sources), (Texts{"192.0.2.1", "fd53::1"}));
   EXPECT_EQ(c.upstream.first_source_port, 20000);
   EXPECT_EQ(c.upstream.last_source_port, 30000);
@@ -250,6 +253,7 @@ TEST(ReferenceConfiguration, NamesEveryKey) {
                            "cache.max_ttl",
                            "cache.max_negative_ttl",
                            "cache.failure_ttl",
+                           "cache.rotate_addresses",
                            "upstream.sources",
                            "upstream.source_ports",
                            "upstream.try_timeout_ms",

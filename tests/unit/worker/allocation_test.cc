@@ -4,14 +4,7 @@
 #include <jemalloc/jemalloc.h>
 
 #include "tests/support/rig.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define WC_FOREIGN_MALLOC 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WC_FOREIGN_MALLOC 1
-#endif
-#endif
+#include "tests/support/sanitizer.h"
 
 namespace wirecache::worker {
 namespace {
@@ -73,9 +66,9 @@ class Bursts {
 };
 
 TEST(Allocation, NothingIsAllocatedInTenThousandBursts) {
-#ifdef WC_FOREIGN_MALLOC
-  GTEST_SKIP() << "the sanitizer's malloc is not counted by jemalloc";
-#endif
+  if (kIsSanitized) {
+    GTEST_SKIP() << "the sanitizer's malloc is not counted by jemalloc";
+  }
   const uint64_t before_probe = allocated_bytes();
   auto probe = std::make_unique<std::array<char, 100000>>();
   ASSERT_GE(allocated_bytes() - before_probe, 100000u) << "the count does not see allocations";

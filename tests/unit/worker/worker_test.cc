@@ -180,6 +180,30 @@ INSTANTIATE_TEST_SUITE_P(
                       Unlooked{"NotRecursiveAndNotCached", {.flags = 0}, 5, Outcome::kRefused}),
     [](const auto& info) { return info.param.what; });
 
+// The last bytes of a reply without OPT are its last address.
+TEST_F(WorkerTest, AddressesRotateWhereSet) {
+  for (const bool rotates : {false, true}) {
+    RigOptions options;
+    options.config.cache.rotate_addresses = rotates;
+    Rig rig(options);
+    const QuerySpec spec{.udp_size = -1};
+    rig.ask(testing::make_query(spec));
+    rig.poll();
+    auto traffic = rig.traffic();
+    ASSERT_EQ(traffic.upstream.size(), 1u);
+    rig.answer(traffic.upstream[0],
+               testing::make_answer(traffic.upstream[0].message,
+                                    {.answer = {a_record(spec.name, 300, {192, 0, 2, 1}),
+                                                a_record(spec.name, 300, {192, 0, 2, 2})}}));
+    rig.poll();
+    rig.traffic();
+    std::vector<unsigned> last;
+    for (int i = 0; i < 4; ++i) last.push_back(ask(rig, testing::make_query(spec)).back());
+    EXPECT_EQ(last,
+              rotates ? (std::vector<unsigned>{2, 1, 2, 1}) : (std::vector<unsigned>{2, 2, 2, 2}));
+  }
+}
+
 TEST_F(WorkerTest, RdZeroIsAnsweredFromTheCache) {
   Rig rig;
   prime(rig);
