@@ -127,11 +127,15 @@ CompactIndex::Inserted CompactIndex::insert(const Key& key, EntryRef entry) {
       return {Status::kReplaced, known};
     }
   }
-  if (!put(hash, entry)) return {Status::kFull};
+  return {insert_absent(key, entry)};
+}
+
+CompactIndex::Status CompactIndex::insert_absent(const Key& key, EntryRef entry) {
+  if (!put(CompactHash(key.hash), entry)) return Status::kFull;
   ++size_;
   constexpr unsigned kSplitsPerInsertion = 2;
   grow(kSplitsPerInsertion);
-  return {Status::kInserted};
+  return Status::kInserted;
 }
 
 bool CompactIndex::put(const CompactHash& hash, EntryRef entry) {

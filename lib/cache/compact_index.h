@@ -70,6 +70,7 @@ class CompactIndex {
 
   // Owner.
   Inserted insert(const Key& key, EntryRef entry);
+  Status insert_absent(const Key& key, EntryRef entry);
   Status erase_if(uint64_t hash, EntryRef entry);
   Status move(uint64_t hash, EntryRef from, EntryRef to);
   void maintain();

@@ -51,6 +51,8 @@ class HashIndex {
 
   // Owner.
   Inserted insert(const Key& key, EntryRef entry);
+  // Looks again, for another key may have the same hash.
+  Status insert_absent(const Key& key, EntryRef entry) { return insert(key, entry).status; }
   Status erase_if(uint64_t hash, EntryRef entry);
   Status move(uint64_t hash, EntryRef from, EntryRef to);
   void maintain() { reclaim(); }

@@ -87,6 +87,8 @@ concept EntryIndex = requires(T& index, const T& reader, const Key& key, uint64_
 
   // Owner. kInserted, kReplaced or kFull (nothing changed).
   { index.insert(key, ref) } -> std::same_as<IndexInserted>;
+  // Owner. The same where find(key) has just found nothing: kInserted or kFull.
+  { index.insert_absent(key, ref) } -> std::same_as<IndexStatus>;
   // Owner. Removes what is filed under `hash` with exactly this reference: kErased, kNotFound,
   // or kBusy (nothing changed).
   { index.erase_if(hash, ref) } -> std::same_as<IndexStatus>;

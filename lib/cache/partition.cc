@@ -115,7 +115,7 @@ InsertStatus BasicPartition<IndexType>::insert(const Key& key, Bytes entry, uint
                             .remaining_sec = static_cast<uint32_t>(std::max(remaining_sec, 0))});
   InsertStatus result = InsertStatus::kRejected;
   if (ref != kNoEntry) {
-    switch (index_->insert(key, ref).status) {
+    switch (known == nullptr ? index_->insert_absent(key, ref) : index_->insert(key, ref).status) {
       case IndexStatus::kInserted:
         result = InsertStatus::kInserted;
         break;

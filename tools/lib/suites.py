@@ -21,6 +21,8 @@ TEST_TIMEOUT_SEC = 300
 # One build for the unit tests under sanitizers and the fuzz targets: they share the libraries.
 # -O1: what it costs to run it gains in building.
 SANITIZE_OPTIONS = ["-Dfuzz=true", "-Db_sanitize=address,undefined", "-Doptimization=1"]
+# Simulations of other caches, counts of instructions, and what the suite tsan has.
+NOT_SANITIZED = ("test_bench", "test_cost", "test_index_stress", "test_partition_stress")
 # Only what threads share, so only the stress tests.
 THREAD_OPTIONS = ["-Db_sanitize=thread", "-Doptimization=1"]
 LINT_CHECKS = (  # name, command
@@ -211,7 +213,8 @@ def unit(_options):
 
 
 def asan(_options):
-    return unit_tests("build-sanitize", SANITIZE_OPTIONS, "clang++-14")
+    return unit_tests("build-sanitize", SANITIZE_OPTIONS, "clang++-14",
+                      lambda name: is_test(name) and name not in NOT_SANITIZED)
 
 
 def tsan(_options):

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <jemalloc/jemalloc.h>
 
 #include <cstdint>
 #include <fstream>
@@ -20,8 +21,11 @@ inline std::unique_ptr<SlabMemory> make_slab_memory(uint64_t slab_bytes) {
   return std::move(*memory);
 }
 
-// What this process has in memory, huge pages included.
+// What this process has in memory, huge pages included, without what its allocator keeps unused of
+// earlier tests.
 inline uint64_t resident_bytes() {
+  const std::string purge = "arena." + std::to_string(MALLCTL_ARENAS_ALL) + ".purge";
+  EXPECT_EQ(mallctl(purge.c_str(), nullptr, nullptr, nullptr, 0), 0);
   std::ifstream status("/proc/self/status");
   std::string line;
   uint64_t kilobytes = 0;
