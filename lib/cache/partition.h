@@ -7,7 +7,30 @@
 // is free in time the entry is not kept and that is counted.
 //
 // Threads: find and find_burst any reader; insert and maintain the owner; provision and
-// set_capacity main. BasicPartition is made for both indexes; Partition has the one that the build
+// set_capacity main.
+//
+//     key ──▶ index (7 bytes an entry) ──▶ segment: | entry | entry | entry | ...  (110 an entry)
+//               compact_index.h                       entry.h      segment_store.h
+//
+// Measured (tools/bench cache, reference mix, 102.3 bytes of names and data an entry, two virtual
+// cores, 4 KiB pages; 1 million entries: medians of five runs, 4 million: one run):
+//
+//                            1 million             4 million
+//                            bytes  after churn    bytes  after churn
+//     compact                125.9  126.0          122.3  124.9
+//     rte_hash               155.3  159.6          152.7  158.7
+//     published, after       432.3                 432.4
+//
+//     1 million                insertions/s   look-up, ns: in bursts   single
+//     compact                  1,403,000                   189         664
+//     rte_hash                 1,187,000                   191         945
+//     published, after           298,000                 1,451       1,421
+//
+// An insertion begins with the upstream's message, a look-up ends with the whole answer in its
+// packet. Nothing is allocated by either. Beside a writer at full speed a reader takes 9% longer
+// than beside one on another partition.
+//
+// BasicPartition is made for both indexes; Partition has the one that the build
 // option `index` names.
 #pragma once
 

@@ -16,6 +16,17 @@
 // probation while these hold more than their share, else the oldest of main. Its entries are handed
 // to the partition one by one, which takes them out of the index or copies them.
 //
+// Measured (tools/bench cache --quick: a million names, 1,000 ordinary requests a second, 10% of
+// their bytes, everything the partition takes included; hit ratios in percent):
+//
+//                     LRU    FIFO   S3-FIFO  this
+//     Zipf 0.9        57.3   54.7   59.8     60.0
+//       and a scan    40.0   37.7   44.4     44.0
+//       and a flood   24.8   23.2   29.1     29.7
+//     Zipf 1.1        83.0   82.1   83.5     83.5
+//       and a scan    60.3   58.9   61.9     61.9
+//       and a flood   39.1   37.9   40.9     41.5
+//
 // Invariant: bytes that a reader may have found are not written again before every reader
 // registered in the RCU variable has reported quiescence after the last entry of their segment left
 // the index. Written by one thread, the partition's owner; it never waits, allocates or makes a
