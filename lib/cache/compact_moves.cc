@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "lib/cache/compact_index.h"
-#include "lib/cache/entry.h"
+#include "lib/cache/entry_hash.h"
 
 namespace wirecache::cache {
 namespace {
@@ -106,10 +106,7 @@ void CompactIndex::relocate(const CompactGeometry& geometry, uint32_t from, unsi
 
 // All 32 bits of the address by which an entry stands in a place.
 uint32_t CompactIndex::address_by_key(EntryRef entry, CompactPlace place) const {
-  const EntryView view(space_.at(entry));
-  KeyBuffer buffer;
-  const Key key = buffer.make(secret_, view.name(), view.type(), view.cd_bit(), view.tag());
-  return CompactHash(key.hash).address(place.choice());
+  return CompactHash(hash_of(secret_, EntryView(space_.at(entry)))).address(place.choice());
 }
 
 }  // namespace wirecache::cache

@@ -40,9 +40,6 @@ class EntrySpace {
     return EntryRef{
         static_cast<uint32_t>(((uint64_t{number} << slab_shift_) + offset) >> unit_shift_)};
   }
-  uint32_t slab_of(EntryRef ref) const {
-    return static_cast<uint32_t>((static_cast<uint64_t>(ref) << unit_shift_) >> slab_shift_);
-  }
   uint32_t slab_bytes() const { return static_cast<uint32_t>(slab_mask_ + 1); }
   uint32_t most_slabs() const { return most_slabs_; }
   uint32_t unit_bytes() const { return 1u << unit_shift_; }

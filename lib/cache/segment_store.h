@@ -95,7 +95,6 @@ class SegmentStore {
   // Written in segments that are not free.
   uint64_t used_bytes() const { return used_bytes_; }
   uint32_t segments() const { return segments_; }
-  uint32_t free_segments() const { return free_.count(); }
 
  private:
   static constexpr unsigned kMostGroups = 40;        // of TTLs: one an octave, up to 7 days

@@ -45,8 +45,6 @@ class SlabMemory {
   void free(uint8_t* slab);
 
   uint32_t slab_bytes() const { return options_.slab_bytes; }
-  // How many lie on huge pages that the operator set aside.
-  size_t huge_slabs() const { return huge_.size(); }
 
  private:
   explicit SlabMemory(const Options& options);
@@ -62,7 +60,7 @@ class SlabMemory {
   Options options_;
   std::unique_ptr<Hooks> hooks_;
   unsigned arena_ = 0;
-  std::set<const uint8_t*> huge_;
+  std::set<const uint8_t*> huge_;  // slabs on huge pages that the operator set aside
 };
 
 }  // namespace wirecache::cache

@@ -8,12 +8,10 @@
 //
 // WIRECACHE_STRESS_OPERATIONS: how many operations the writer does (default 80,000).
 #include <gtest/gtest.h>
-#include <rte_malloc.h>
 #include <rte_rcu_qsbr.h>
 
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <deque>
 #include <memory>
 #include <random>
@@ -21,13 +19,7 @@
 #include <vector>
 
 #include "tests/unit/cache/index_fixture.h"
-
-// rte_hash compares and copies keys by functions that ThreadSanitizer sees although it does not see
-// the order that rte_hash gives them (by counters of changes).
-extern "C" const char* __tsan_default_suppressions();
-extern "C" const char* __tsan_default_suppressions() {
-  return "called_from_lib:librte_hash.so\n";
-}
+#include "tests/unit/cache/stress_support.h"
 
 namespace wirecache::cache {
 namespace {
@@ -35,11 +27,6 @@ namespace {
 constexpr uint32_t kKeys = 6000;
 constexpr unsigned kReaders = 3;
 constexpr unsigned kWriter = kReaders;  // its number in the RCU variable
-
-uint32_t operations() {
-  const char* text = std::getenv("WIRECACHE_STRESS_OPERATIONS");
-  return text != nullptr ? static_cast<uint32_t>(std::strtoul(text, nullptr, 10)) : 80'000;
-}
 
 // What the writer tells readers beside the index itself.
 struct Shared {
@@ -60,28 +47,10 @@ struct Outcome {
   uint64_t not_the_models = 0;
 };
 
-class Rcu {
- public:
-  Rcu()
-      : rcu_(static_cast<rte_rcu_qsbr*>(
-            rte_zmalloc("rcu", rte_rcu_qsbr_get_memsize(kReaders + 1), RTE_CACHE_LINE_SIZE))) {
-    rte_rcu_qsbr_init(rcu_, kReaders + 1);
-    for (unsigned i = 0; i <= kReaders; ++i) {
-      rte_rcu_qsbr_thread_register(rcu_, i);
-      rte_rcu_qsbr_thread_online(rcu_, i);
-    }
-  }
-  ~Rcu() { rte_free(rcu_); }
-  rte_rcu_qsbr* get() { return rcu_; }
-
- private:
-  rte_rcu_qsbr* rcu_;
-};
-
 template <typename Index>
 class Writer {
  public:
-  Writer(IndexFixture& fixture, Index& index, Rcu& rcu, Shared& shared)
+  Writer(IndexFixture& fixture, Index& index, RcuFixture& rcu, Shared& shared)
       : fixture_(fixture), index_(index), rcu_(rcu.get()), shared_(shared), refs_(kKeys, kNoEntry) {
     for (uint32_t n = 0; n < 4 * kKeys; ++n) free_.push_back(fixture.new_cell());
   }
@@ -268,7 +237,7 @@ TYPED_TEST_SUITE(IndexStress, Indexes);
 
 TYPED_TEST(IndexStress, ReadersGetTheKeysEntryOrNothing) {
   IndexFixture fixture;
-  Rcu rcu;
+  RcuFixture rcu(kReaders + 1);
   const auto shared = std::make_unique<Shared>();
   auto index = fixture.make<TypeParam>("stress", rcu.get());
   std::vector<std::unique_ptr<Reader<TypeParam>>> readers;

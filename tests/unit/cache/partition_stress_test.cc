@@ -9,12 +9,10 @@
 //
 // WIRECACHE_STRESS_OPERATIONS: how many insertions the owner makes (default 80,000).
 #include <gtest/gtest.h>
-#include <rte_malloc.h>
 #include <rte_rcu_qsbr.h>
 
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <memory>
 #include <random>
 #include <thread>
@@ -23,13 +21,9 @@
 #include "lib/cache/partition.h"
 #include "tests/unit/cache/hand_made_entry.h"
 #include "tests/unit/cache/numbered_key.h"
+#include "tests/unit/cache/rcu_fixture.h"
 #include "tests/unit/cache/store_support.h"
-
-// As in index_stress_test.cc.
-extern "C" const char* __tsan_default_suppressions();
-extern "C" const char* __tsan_default_suppressions() {
-  return "called_from_lib:librte_hash.so\n";
-}
+#include "tests/unit/cache/stress_support.h"
 
 namespace wirecache::cache {
 namespace {
@@ -39,11 +33,6 @@ constexpr unsigned kReaders = 3;
 constexpr unsigned kOwner = kReaders;  // its number in the RCU variable
 constexpr uint64_t kCapacityBytes = 2 << 20;
 constexpr uint32_t kStartSec = 1000;
-
-uint32_t operations() {
-  const char* text = std::getenv("WIRECACHE_STRESS_OPERATIONS");
-  return text != nullptr ? static_cast<uint32_t>(std::strtoul(text, nullptr, 10)) : 80'000;
-}
 
 // What the owner tells readers beside the partition itself, by key.
 struct Shared {
@@ -58,42 +47,30 @@ class PartitionStress : public testing::Test {
   using Part = BasicPartition<IndexType>;
 
   PartitionStress()
-      : rcu_(static_cast<rte_rcu_qsbr*>(
-            rte_zmalloc("rcu", rte_rcu_qsbr_get_memsize(kReaders + 1), RTE_CACHE_LINE_SIZE))),
-        memory_(make_slab_memory(PartitionLayout::for_capacity(kCapacityBytes).slab_bytes)) {
-    rte_rcu_qsbr_init(rcu_, kReaders + 1);
-    for (unsigned i = 0; i <= kReaders; ++i) {
-      rte_rcu_qsbr_thread_register(rcu_, i);
-      rte_rcu_qsbr_thread_online(rcu_, i);
-    }
+      : memory_(make_slab_memory(PartitionLayout::for_capacity(kCapacityBytes).slab_bytes)) {
     auto partition = Part::create({.name = "stress",
                                    .capacity_bytes = kCapacityBytes,
                                    .memory = memory_.get(),
-                                   .rcu = rcu_,
+                                   .rcu = rcu_.get(),
                                    .secret = &secret_,
                                    .stats = &stats_});
     EXPECT_TRUE(partition) << partition.error().message;
     partition_ = std::move(*partition);
   }
-  ~PartitionStress() override {
-    partition_.reset();
-    rte_free(rcu_);
-  }
-
   void own() {
     std::mt19937 random(1);
     uint32_t now_sec = kStartSec;
     for (uint32_t version = 1; version <= operations(); ++version) {
       insert(static_cast<uint32_t>(random() % kKeys), version, now_sec, random());
       if (version % 16 == 0) {
-        rte_rcu_qsbr_quiescent(rcu_, kOwner);
+        rte_rcu_qsbr_quiescent(rcu_.get(), kOwner);
         partition_->maintain(now_sec);
       }
       if (version % 4096 == 0) ++now_sec;
       if (version % 256 == 0) std::this_thread::yield();
     }
     shared_->done.store(true, std::memory_order_release);
-    rte_rcu_qsbr_thread_offline(rcu_, kOwner);
+    rte_rcu_qsbr_thread_offline(rcu_.get(), kOwner);
   }
 
   void insert(uint32_t number, uint32_t version, uint32_t now_sec, uint32_t chance) {
@@ -126,9 +103,9 @@ class PartitionStress : public testing::Test {
         const uint32_t range = random() % 2 == 0 ? kKeys : kKeys / 50;
         look_up(static_cast<uint32_t>(random() % range), found, wrong);
       }
-      rte_rcu_qsbr_quiescent(rcu_, reader);
+      rte_rcu_qsbr_quiescent(rcu_.get(), reader);
     }
-    rte_rcu_qsbr_thread_offline(rcu_, reader);
+    rte_rcu_qsbr_thread_offline(rcu_.get(), reader);
   }
 
   void look_up(uint32_t number, uint64_t& found, uint64_t& wrong) {
@@ -153,7 +130,7 @@ class PartitionStress : public testing::Test {
 
   HashSecret secret_ = HashSecret::from_seed(1);
   stats::WorkerStats stats_;
-  rte_rcu_qsbr* rcu_;
+  RcuFixture rcu_{kReaders + 1};
   std::unique_ptr<SlabMemory> memory_;
   std::unique_ptr<Part> partition_;
   std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();

@@ -1,8 +1,7 @@
-// An RCU variable with two registered readers, as a node has one: for tests of the index and
-// partition.
+// An RCU variable with registered readers, as a node has one: for tests of the index and partition.
 //
-// Reader 0 stands for the owner, which reports quiescence as well; reader 1 for another worker,
-// that stays away as long as the test likes. One thread.
+// With two, reader 0 stands for the owner, which reports quiescence as well; reader 1 for another
+// worker, that stays away as long as the test likes. Each reader is one thread.
 #pragma once
 
 #include <rte_malloc.h>
@@ -14,13 +13,12 @@ namespace wirecache::cache {
 
 class RcuFixture {
  public:
-  static constexpr uint32_t kReaders = 2;
-
-  RcuFixture()
-      : rcu_(static_cast<rte_rcu_qsbr*>(
-            rte_zmalloc("rcu", rte_rcu_qsbr_get_memsize(kReaders), RTE_CACHE_LINE_SIZE))) {
-    rte_rcu_qsbr_init(rcu_, kReaders);
-    for (uint32_t reader = 0; reader < kReaders; ++reader) {
+  explicit RcuFixture(uint32_t readers = 2)
+      : readers_(readers),
+        rcu_(static_cast<rte_rcu_qsbr*>(
+            rte_zmalloc("rcu", rte_rcu_qsbr_get_memsize(readers), RTE_CACHE_LINE_SIZE))) {
+    rte_rcu_qsbr_init(rcu_, readers_);
+    for (uint32_t reader = 0; reader < readers_; ++reader) {
       rte_rcu_qsbr_thread_register(rcu_, reader);
       rte_rcu_qsbr_thread_online(rcu_, reader);
     }
@@ -32,10 +30,11 @@ class RcuFixture {
   rte_rcu_qsbr* get() { return rcu_; }
   void quiescent(uint32_t reader) { rte_rcu_qsbr_quiescent(rcu_, reader); }
   void all_quiescent() {
-    for (uint32_t reader = 0; reader < kReaders; ++reader) quiescent(reader);
+    for (uint32_t reader = 0; reader < readers_; ++reader) quiescent(reader);
   }
 
  private:
+  uint32_t readers_;
   rte_rcu_qsbr* rcu_;
 };
 
